@@ -1,0 +1,128 @@
+// The contract between compiled kernels and the engine that runs them.
+//
+// The LLVM pass (src/compiler) writes these structures into every device image and calls through the
+// table; the engine (src/engine) reads them after loading an image and fills the table. The layout is
+// plain C, so that the pass can refer to it by offset. Change `version` with any change here.
+//
+// Names in a device image, for a kernel whose (mangled) symbol is K:
+//   K.sb            kernel_info, the descriptor of the kernel (found by dlsym)
+//   __sb_table      device_table*, a hidden-per-image pointer variable (exported, found by dlsym) that
+//                   the engine sets before anything of the image runs
+//   V.sb_managed    void*, for each __managed__ variable V: the engine stores the address of the host's
+//                   variable there; device code reaches V only through it
+//
+// What device code may call (declared in include/cuda, lowered by the pass):
+//   __sb_tid_x ... __sb_nctaid_z, __sb_laneid     loads from the context, or induction variables
+//   __sb_rt_NAME(args...)                          a call of table slot NAME: NAME(self, args...)
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sb::abi {
+
+inline constexpr std::uint32_t version = 1;
+
+struct device_table;
+
+// How the engine has to run a block of the kernel.
+enum class kernel_mode : std::uint32_t {
+  // `entry` runs the whole block: the pass made loops over its threads. It never blocks: waiting is
+  // noted in the block's logical clock (wait_until), and nothing observable follows the wait.
+  loop = 0,
+  // `entry` runs one thread; the engine gives each thread of the block a fiber. Barriers, warp
+  // operations, spinning and waiting with effects afterwards switch fibers.
+  fibers = 1,
+};
+
+enum param_flags : std::uint32_t {
+  param_is_pointer = 1,
+  param_is_read = 2,     // the kernel may read through the pointer
+  param_is_written = 4,  // the kernel may write through the pointer
+};
+
+struct param {
+  std::uint32_t offset;  // in the packed parameter buffer
+  std::uint32_t size;
+  std::uint32_t flags;  // param_flags
+};
+
+// One per running block; shared by its threads.
+struct block_context {
+  std::uint32_t grid_dim[3];
+  std::uint32_t block_dim[3];
+  std::uint32_t block_idx[3];
+  std::uint32_t dynamic_shared_bytes;
+  // Shared memory of the block: static variables first (kernel_info::static_shared_bytes of them),
+  // dynamic ones from there on, aligned to 128.
+  char* shared;
+};
+
+// One per thread in fiber mode. In loop mode one per block: the pass keeps `tid` up to date in it only
+// where a function that is not inlined may look at it.
+struct thread_context {
+  block_context* block;
+  std::uint32_t tid[3];
+  std::uint32_t linear_tid;  // x + y * dim.x + z * dim.x * dim.y
+};
+
+using kernel_entry = void (*)(const char* params, thread_context* self);
+
+struct kernel_info {
+  std::uint32_t abi_version;
+  kernel_mode mode;
+  kernel_entry entry;
+  const char* name;  // demangled, for messages
+  std::uint32_t static_shared_bytes;
+  std::uint32_t param_count;
+  const param* params;
+  std::uint32_t param_bytes;            // size of the packed parameter buffer
+  std::uint32_t max_threads_per_block;  // __launch_bounds__, or 1024
+  std::uint32_t min_blocks_per_multiprocessor;
+  std::uint32_t local_bytes;        // private memory per thread (an estimate)
+  std::uint32_t registers;          // per thread (an estimate)
+  std::uint32_t uses_cooperative_groups_grid;  // needs a cooperative launch for grid sync
+};
+
+// Warp operations carry 64-bit payloads; 32-bit ones are zero-extended by the headers.
+enum class shuffle_kind : std::uint32_t { index = 0, up = 1, down = 2, xor_ = 3 };
+enum class vote_kind : std::uint32_t { all = 0, any = 1, uniform = 2, ballot = 3 };
+enum class reduce_kind : std::uint32_t {
+  add = 0, min_s = 1, max_s = 2, min_u = 3, max_u = 4, and_ = 5, or_ = 6, xor_ = 7
+};
+enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 3 };
+
+// X(return type, NAME, parameters after `thread_context* self`)
+// Slots are numbered in this order from 0; each is one pointer wide. `self` is always passed first.
+#define SB_DEVICE_TABLE(X)                                                                         \
+  X(thread_context*, self, (void))                    /* of the running thread; takes no self */   \
+  X(int, barrier, (std::uint32_t kind, int predicate))                                             \
+  X(void, warp_sync, (std::uint32_t mask))                                                         \
+  X(std::uint64_t, shuffle,                                                                        \
+    (std::uint32_t mask, std::uint32_t kind, std::uint64_t value, std::uint32_t lane_or_delta,     \
+     std::uint32_t width, int* in_range))                                                          \
+  X(std::uint32_t, vote, (std::uint32_t mask, std::uint32_t kind, int predicate))                  \
+  X(std::uint32_t, match, (std::uint32_t mask, std::uint32_t all, std::uint64_t value, int* predicate)) \
+  X(std::uint32_t, reduce, (std::uint32_t mask, std::uint32_t kind, std::uint32_t value))          \
+  X(std::uint32_t, active_mask, (void))               /* threads of the warp converged here */     \
+  X(std::uint64_t, clock, (void))                     /* device cycles, thread's logical clock */  \
+  X(std::uint64_t, global_timer, (void))              /* nanoseconds */                            \
+  X(void, wait_until, (std::uint64_t cycles))         /* until clock() >= cycles, logically */     \
+  X(void, wait_until_timer, (std::uint64_t ns))       /* until global_timer() >= ns, logically */  \
+  X(void, nanosleep, (std::uint32_t ns))                                                           \
+  X(void, yield, (void))                              /* the back edge of a spinning loop */       \
+  X(int, print, (const char* format, ...))            /* printf in a kernel */                     \
+  X(void, assert_fail, (const char* expression, const char* file, std::uint32_t line, const char* function)) \
+  X(void, trap, (void))                                                                            \
+  X(void*, allocate, (std::size_t bytes))             /* malloc in a kernel */                     \
+  X(void, deallocate, (void* pointer))                                                             \
+  X(void, grid_sync, (void))                          /* cooperative launches */                   \
+  X(std::uint32_t, sm_id, (void))
+
+struct device_table {
+#define SB_SLOT(type, name, params) void* name;
+  SB_DEVICE_TABLE(SB_SLOT)
+#undef SB_SLOT
+};
+
+}  // namespace sb::abi

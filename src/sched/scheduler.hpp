@@ -1,0 +1,116 @@
+// The scheduler: the ordering rules of CUDA streams as a deterministic state machine.
+//
+// In:  submit, complete, blocks_done, wait. Out: a list of actions. There is no thread, lock, clock or
+// callback in here; whoever owns a scheduler serialises the calls and performs the actions. The same
+// calls in the same order give the same actions.
+//
+// Invariants
+//   - a command starts only when everything it depends on is complete, when it is at the head of its
+//     hardware queue, and when its engine has room;
+//   - every submitted command is eventually started if every started command is completed;
+//   - an instant command (event_record, event_wait, marker) is complete when its `reached` action is out.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/command.hpp"
+#include "model/ids.hpp"
+
+namespace sb::sched {
+
+// What of a device matters for ordering and arbitration.
+struct device_limits {
+  std::uint32_t multiprocessors = 132;
+  std::uint32_t threads_per_multiprocessor = 2048;
+  std::uint32_t blocks_per_multiprocessor = 32;
+  std::uint32_t shared_per_multiprocessor = 233472;
+  std::uint32_t registers_per_multiprocessor = 65536;
+  std::uint32_t resident_kernels = 128;
+  std::uint32_t host_to_device_engines = 1;  // copies at once in this direction
+  std::uint32_t device_to_host_engines = 1;
+  std::uint32_t device_to_device_engines = 1;
+};
+
+struct machine {
+  std::vector<device_limits> devices;
+  std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
+};
+
+enum class action_kind : std::uint8_t {
+  start,    // begin executing the command (kernels: blocks follow by grants)
+  grant,    // `count` more blocks of the kernel may run
+  reached,  // an instant command came to its place in the stream and is complete
+  release,  // the host wait `waiter` is over
+};
+
+struct action {
+  action_kind kind;
+  command_id id;
+  waiter_id waiter;
+  std::uint64_t count = 0;
+  std::uint64_t payload = 0;
+};
+
+// What a host call waits for. Only work submitted before the wait counts.
+enum class wait_scope : std::uint8_t {
+  command,            // one command
+  stream,             // cudaStreamSynchronize; for the legacy stream: all blocking streams too
+  blocking_streams,   // of one device, with the legacy stream
+  device,             // every stream of one device
+};
+
+struct wait_target {
+  wait_scope scope = wait_scope::device;
+  command_id command;
+  stream_id stream;
+  device_id device;
+};
+
+class scheduler {
+ public:
+  explicit scheduler(machine m);
+  ~scheduler();
+  scheduler(const scheduler&) = delete;
+  scheduler& operator=(const scheduler&) = delete;
+
+  // A device's legacy stream is created with the first call that names kind legacy for it.
+  stream_id create_stream(device_id device, stream_kind kind, int priority);
+  // Pending work still runs; the id is not reused before it is done.
+  void destroy_stream(stream_id stream);
+
+  // Takes a command. `after` names further commands it waits for; completed ones cost nothing.
+  command_id submit(const command& c, std::span<const command_id> after = {});
+
+  // A started command (not a kernel) is finished.
+  void complete(command_id id);
+  // `n` granted blocks of a kernel are finished; the last one completes the kernel.
+  void blocks_done(command_id id, std::uint64_t n);
+  // Ends a started or partly granted kernel at once (a fault): its remaining blocks do not run.
+  void abandon(command_id id);
+
+  [[nodiscard]] bool done(command_id id) const;  // true as well for ids that were never submitted
+  // As cudaStreamQuery sees it: a record alone does not make a stream busy; the legacy stream covers
+  // all blocking streams of its device, an idle blocking stream does not look at legacy work.
+  [[nodiscard]] bool idle(stream_id stream) const;
+  [[nodiscard]] bool idle(device_id device) const;
+  [[nodiscard]] bool satisfied(const wait_target& target) const;
+  [[nodiscard]] std::uint32_t pending_kernels(stream_id stream) const;
+
+  // Asks for a `release` action when the target is complete. Released at once when it already is.
+  waiter_id wait(const wait_target& target);
+  // Released when fewer than `limit` kernels of the stream are pending (the 1024th launch blocks).
+  waiter_id wait_for_room(stream_id stream, std::uint32_t limit);
+
+  // Actions since the last call, in the order in which they became possible.
+  [[nodiscard]] const std::vector<action>& actions() const;
+  void clear_actions();
+
+ private:
+  struct impl;
+  std::unique_ptr<impl> impl_;
+};
+
+}  // namespace sb::sched
