@@ -1,0 +1,22 @@
+# streambed_gtest(NAME SOURCES ... [LINK targets...] [LABELS ...] [TIMEOUT seconds] [ENVIRONMENT ...])
+# One GoogleTest executable; each of its cases is a ctest test of its own.
+# A test with the property RUN_SERIAL runs alone: for those that look at how busy the machine is.
+function(streambed_gtest name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  add_executable(${name} ${TEST_SOURCES})
+  target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  streambed_compile_options(${name})
+  set(properties TIMEOUT ${TEST_TIMEOUT})
+  if(TEST_LABELS)
+    list(APPEND properties LABELS "${TEST_LABELS}")
+  endif()
+  if(TEST_ENVIRONMENT)
+    list(APPEND properties ENVIRONMENT "${TEST_ENVIRONMENT}")
+  endif()
+  gtest_discover_tests(${name} TEST_PREFIX ${name}. DISCOVERY_TIMEOUT 60
+                       PROPERTIES ${properties})
+endfunction()

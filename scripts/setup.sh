@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that a goal needs and that are missing.
+#
+#   scripts/setup.sh build|test|bench|lint [--print]
+#
+# With nothing missing it only asks dpkg and returns. Without root (or sudo that asks no password) or
+# without apt-get it prints the command that installs what is missing, and fails.
+# --print lists the packages of the goal and installs nothing.
+set -euo pipefail
+
+compile=(g++ make cmake ninja-build ccache python3 libfmt-dev libcli11-dev)
+# nvcc runs clang and lld whenever it compiles a program; libomp is for -Xcompiler -fopenmp.
+device_compiler=(clang-19 llvm-19-dev lld-19 libclang-rt-19-dev libomp-19-dev)
+check=(libgtest-dev libgmock-dev librapidcheck-dev llvm-19-tools clang-format-19)
+measure=(libbenchmark-dev)
+tidy=(clang-format-19 clang-tidy-19)
+
+goal=${1:-build}
+case $goal in
+  build) packages=("${compile[@]}" "${device_compiler[@]}") ;;
+  test) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}") ;;
+  bench) packages=("${compile[@]}" "${device_compiler[@]}" "${measure[@]}") ;;
+  lint) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}" "${tidy[@]}") ;;
+  *)
+    echo "setup: unknown goal '$goal'; use build, test, bench or lint" >&2
+    exit 2
+    ;;
+esac
+
+if [[ ${2:-} == --print ]]; then
+  printf '%s\n' "${packages[@]}"
+  exit 0
+fi
+
+# Another distribution: the tools cannot be looked up by package, so let CMake say what it misses.
+if ! command -v dpkg-query >/dev/null; then
+  echo "setup: this is not a Debian system, so nothing is installed. Needed, by Debian's names:" >&2
+  echo "  ${packages[*]}" >&2
+  exit 0
+fi
+
+# One name per line for what is installed; dpkg-query complains about names that it does not know.
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
+  sed -n 's/^installed //p' || true)
+missing=()
+for package in "${packages[@]}"; do
+  grep -qxF "$package" <<<"$installed" || missing+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 ]]; then
+  exit 0
+fi
+
+as_root=()
+reason=
+if ! command -v apt-get >/dev/null; then
+  reason="there is no apt-get here"
+elif [[ $(id -u) -ne 0 ]]; then
+  if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+    as_root=(sudo -n env DEBIAN_FRONTEND=noninteractive)
+  else
+    reason="installing needs root"
+  fi
+fi
+if [[ -n $reason ]]; then
+  {
+    echo "setup: ${#missing[@]} packages are missing and $reason. Install them with:"
+    echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends ${missing[*]}"
+  } >&2
+  exit 1
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+echo "setup: installing ${missing[*]}"
+install=("${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}")
+# The first try is for machines whose package lists are already there; a fresh one has none, and a
+# stale one names versions that are gone.
+if ! "${install[@]}" >/dev/null 2>&1; then
+  "${as_root[@]}" apt-get update -qq
+  if ! "${install[@]}" >/dev/null; then
+    echo "setup: apt-get could not install: ${missing[*]}" >&2
+    echo "setup: on Debian 12, clang 19 comes from the main archive (bookworm and its updates)." >&2
+    exit 1
+  fi
+fi
