@@ -1,4 +1,5 @@
-// One unit of stream work as plain data: what the scheduler orders, the engine runs and the trace records.
+// One unit of stream work as plain data: what the scheduler orders, the engine runs and the trace
+// records.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,14 @@ enum class command_kind : std::uint8_t {
   host_function,  // cudaLaunchHostFunc, cudaStreamAddCallback
   event_record,   // completes inside the scheduler
   event_wait,     // completes inside the scheduler
-  marker,         // completes inside the scheduler: ends of graphs, stream-ordered allocation, empty nodes
+  marker,  // completes inside the scheduler: ends of graphs, stream-ordered allocation, empty nodes
 };
 
 enum class copy_direction : std::uint8_t {
   host_to_device,
   device_to_host,
   device_to_device,
-  peer,          // between two devices
+  peer,  // between two devices
   host_to_host,
 };
 
@@ -49,12 +50,12 @@ struct command {
   command_kind kind = command_kind::marker;
   command_order order = command_order::in_stream;
   copy_direction direction = copy_direction::host_to_device;  // copies
-  std::int8_t priority = 0;   // CUDA's: lower goes first; 0 for ordinary streams
+  std::int8_t priority = 0;  // CUDA's: lower goes first; 0 for ordinary streams
   stream_id stream;
-  device_id device;           // where it runs
-  device_id peer;             // copies between devices: the other end
-  event_id event;             // event_record
-  command_id record;          // event_wait: the record that the event pointed at when the wait was called
+  device_id device;   // where it runs
+  device_id peer;     // copies between devices: the other end
+  event_id event;     // event_record
+  command_id record;  // event_wait: the record that the event pointed at when the wait was called
   std::uint64_t bytes = 0;    // copies and fills
   kernel_shape kernel;        // kernels
   std::uint64_t payload = 0;  // the submitter's own; comes back with every action
