@@ -54,12 +54,15 @@ struct block_context {
   std::uint32_t block_idx[3];
   std::uint32_t dynamic_shared_bytes;
   // Shared memory of the block: static variables first (kernel_info::static_shared_bytes of them),
-  // dynamic ones from there on, aligned to 128.
+  // dynamic ones from there on, aligned to 128. `shared` itself is aligned to 128 at least.
   char* shared;
+  char* dynamic_shared;  // shared + static_shared_bytes rounded up to 128
 };
 
-// One per thread in fiber mode. In loop mode one per block: the pass keeps `tid` up to date in it only
-// where a function that is not inlined may look at it.
+// One per thread in fiber mode. In loop mode one per block: a kernel that calls a table slot or a function
+// that is not inlined stores `tid` and `linear_tid` before each thread's turn, others leave them alone.
+// In loop mode a changed linear_tid tells the engine that the next thread began: the logical clock of
+// that thread starts where the block's did, or the waits of the threads would add up.
 struct thread_context {
   block_context* block;
   std::uint32_t tid[3];
