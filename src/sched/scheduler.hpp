@@ -1,22 +1,26 @@
 // The scheduler: the ordering rules of CUDA streams as a deterministic state machine.
 //
-// In:  submit, complete, blocks_done, wait. Out: a list of actions. There is no thread, lock, clock or
-// callback in here; whoever owns a scheduler serialises the calls and performs the actions. The same
-// calls in the same order give the same actions.
+// In:  submit, complete, blocks_done, wait. Out: a list of actions. There is no thread, lock, clock
+// or callback in here; whoever owns a scheduler serialises the calls and performs the actions. The
+// same calls in the same order give the same actions.
 //
 // Invariants
-//   - a command starts only when everything it depends on is complete, when it is at the head of its
+//   - a command starts only when everything it depends on is complete, when it is at the head of
+//   its
 //     hardware queue, and when its engine has room;
 //   - every submitted command is eventually started if every started command is completed;
-//   - an instant command (event_record, event_wait, marker) is complete when its `reached` action is out.
+//   - an instant command (event_record, event_wait, marker) is complete when its `reached` action
+//   is out.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "model/command.hpp"
+#include "model/device_profile.hpp"
 #include "model/ids.hpp"
 
 namespace sb::sched {
@@ -28,11 +32,14 @@ struct device_limits {
   std::uint32_t blocks_per_multiprocessor = 32;
   std::uint32_t shared_per_multiprocessor = 233472;
   std::uint32_t registers_per_multiprocessor = 65536;
+  std::uint32_t reserved_shared_per_block = 1024;
   std::uint32_t resident_kernels = 128;
   std::uint32_t host_to_device_engines = 1;  // copies at once in this direction
   std::uint32_t device_to_host_engines = 1;
   std::uint32_t device_to_device_engines = 1;
 };
+
+[[nodiscard]] device_limits limits_of(const device_profile& profile);
 
 struct machine {
   std::vector<device_limits> devices;
@@ -56,10 +63,10 @@ struct action {
 
 // What a host call waits for. Only work submitted before the wait counts.
 enum class wait_scope : std::uint8_t {
-  command,            // one command
-  stream,             // cudaStreamSynchronize; for the legacy stream: all blocking streams too
-  blocking_streams,   // of one device, with the legacy stream
-  device,             // every stream of one device
+  command,           // one command
+  stream,            // cudaStreamSynchronize; for the legacy stream: all blocking streams too
+  blocking_streams,  // of one device, with the legacy stream
+  device,            // every stream of one device
 };
 
 struct wait_target {
@@ -82,18 +89,25 @@ class scheduler {
   void destroy_stream(stream_id stream);
 
   // Takes a command. `after` names further commands it waits for; completed ones cost nothing.
+  // A wait for a record that is complete or was never made takes no place in its stream: it is
+  // reached at once. A graph launch is: an in_stream marker, the nodes (order free, each naming the
+  // marker or other nodes in `after`, and its stream), and an in_stream marker after the last
+  // nodes. Nodes take no place in hardware queues; copy engines, host functions and residency hold
+  // for them as for others. Idleness counts the nodes; waits rely on the marker at the end.
   command_id submit(const command& c, std::span<const command_id> after = {});
 
   // A started command (not a kernel) is finished.
   void complete(command_id id);
-  // `n` granted blocks of a kernel are finished; the last one completes the kernel.
+  // `n` granted blocks of a kernel are finished; the last one completes the kernel. Nothing happens
+  // for a kernel that was abandoned meanwhile.
   void blocks_done(command_id id, std::uint64_t n);
   // Ends a started or partly granted kernel at once (a fault): its remaining blocks do not run.
   void abandon(command_id id);
 
   [[nodiscard]] bool done(command_id id) const;  // true as well for ids that were never submitted
-  // As cudaStreamQuery sees it: a record alone does not make a stream busy; the legacy stream covers
-  // all blocking streams of its device, an idle blocking stream does not look at legacy work.
+  // As cudaStreamQuery sees it: a record alone does not make a stream busy; the legacy stream
+  // covers all blocking streams of its device, an idle blocking stream does not look at legacy
+  // work.
   [[nodiscard]] bool idle(stream_id stream) const;
   [[nodiscard]] bool idle(device_id device) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
@@ -101,12 +115,16 @@ class scheduler {
 
   // Asks for a `release` action when the target is complete. Released at once when it already is.
   waiter_id wait(const wait_target& target);
-  // Released when fewer than `limit` kernels of the stream are pending (the 1024th launch blocks).
+  // Released when fewer than `limit` kernels of the stream are pending (the 1024th launch blocks:
+  // limit 1023). Nothing is reserved: of several waiters that are released, each looks again before
+  // it submits.
   waiter_id wait_for_room(stream_id stream, std::uint32_t limit);
 
   // Actions since the last call, in the order in which they became possible.
   [[nodiscard]] const std::vector<action>& actions() const;
   void clear_actions();
+
+  [[nodiscard]] std::size_t memory_bytes() const;  // held for commands, streams and waits
 
  private:
   struct impl;

@@ -1,0 +1,84 @@
+// The rules of streams and hardware queues as pure functions of plain data. Recordings named here
+// are those of tests/conformance/h200.
+#pragma once
+
+#include <cstdint>
+
+#include "model/command.hpp"
+
+namespace sb {
+
+// The legacy stream and blocking streams of a device wait for each other both ways; non-blocking
+// streams take no part (ordering.tsv hold.*). Per-thread default streams are blocking ones.
+[[nodiscard]] constexpr bool synchronises_with_legacy(stream_kind kind) {
+  return kind == stream_kind::blocking;
+}
+
+// A record alone does not make its stream busy; a wait does (random.tsv, the stream queries).
+[[nodiscard]] constexpr bool makes_stream_busy(command_kind kind) {
+  return kind != command_kind::event_record;
+}
+
+// Complete as soon as they are reached; nothing runs for them.
+[[nodiscard]] constexpr bool is_instant(command_kind kind) {
+  return kind == command_kind::event_record || kind == command_kind::event_wait ||
+         kind == command_kind::marker;
+}
+
+// A connection is three queues, each worked off in the order of issue.
+enum class queue_class : std::uint8_t { compute, host_to_device, device_to_host, none };
+inline constexpr std::uint32_t queues_per_connection = 3;
+
+// Host-to-device copies below this size travel with the kernels. Recorded: 16 KiB does, 32 KiB does
+// not (thresholds_conn1.tsv one.behind.stuck.kernel.h2d.*); nothing is known in between.
+inline constexpr std::uint64_t separate_copy_bytes = 32768;
+
+// The queue whose order a command keeps. A host function has none of its own: it takes the one that
+// its stream used last (see host_function_queue). Records, waits and markers take no place at all.
+// Graph nodes (command_order::free) take none either: documented as free of each other's order, not
+// recorded. Nor do copies between host buffers, which no device queue sees.
+[[nodiscard]] constexpr queue_class queue_of(const command& c) {
+  if (c.order == command_order::free) {
+    return queue_class::none;
+  }
+  switch (c.kind) {
+    case command_kind::kernel:
+    case command_kind::fill:
+      return queue_class::compute;
+    case command_kind::copy:
+      switch (c.direction) {
+        case copy_direction::host_to_device:
+          return c.bytes < separate_copy_bytes ? queue_class::compute : queue_class::host_to_device;
+        case copy_direction::device_to_host:
+          return queue_class::device_to_host;
+        case copy_direction::device_to_device:
+        case copy_direction::peer:
+          return queue_class::compute;
+        case copy_direction::host_to_host:
+          return queue_class::none;
+      }
+      return queue_class::none;
+    case command_kind::host_function:
+    case command_kind::event_record:
+    case command_kind::event_wait:
+    case command_kind::marker:
+      return queue_class::none;
+  }
+  return queue_class::none;
+}
+
+// A host function stands in its stream's last queue, unless everything that it waits for is
+// complete when it is submitted: then it takes no place (thresholds_conn1.tsv, random_conn1.tsv).
+[[nodiscard]] constexpr queue_class host_function_queue(queue_class last_used, bool has_to_wait) {
+  return has_to_wait ? last_used : queue_class::none;
+}
+
+// How many connections streams really share. With one, all do (queues.tsv conn.1.*). With two,
+// streams alternate: the recording is about half, and varies from run to run. From four on no
+// stream held another among 63 of them, so every stream has its own and 0 is answered; three is
+// taken to behave like two.
+[[nodiscard]] constexpr std::uint32_t shared_connections(std::uint32_t connections) {
+  return connections == 0 || connections >= 4 ? 0 : connections;
+}
+
+}  // namespace sb

@@ -1,0 +1,215 @@
+// Kernels on the multiprocessors: which are resident, and whose blocks run next.
+//
+// - Up to 128 kernels are resident (queues.tsv *.gates.enqueued); among ready ones the higher
+// priority
+//   becomes resident first, then the one that was ready first.
+// - Blocks are granted to the resident kernel of the highest priority, and within a priority to the
+// one
+//   that became resident first. The next kernel gets blocks when all of the first one's are out and
+//   there is room left: that is how two kernels share the device. Nobody overtakes a kernel whose
+//   next block does not fit.
+// - Room is counted over the whole device. Each block is charged the part of a multiprocessor that
+//   blocks of its size cut it into, so that one kernel alone gets exactly its occupancy.
+// - A cooperative kernel gets all its blocks at once or none.
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "sched/state.hpp"
+
+namespace sb::sched {
+
+void scheduler::impl::touch(std::uint16_t device) {
+  device_state& d = devices[device];
+  if (!d.touched) {
+    d.touched = true;
+    touched.push_back(device);
+  }
+}
+
+// Every kernel that may become resident does so before blocks are granted: a higher priority has to
+// be seen first.
+void scheduler::impl::arbitrate(device_state& d) {
+  while (make_resident(d)) {
+  }
+  if (!ready.empty()) {
+    // Something was behind these kernels in a queue. Look at it, then come back.
+    touch(static_cast<std::uint16_t>(&d - devices.data()));
+    return;
+  }
+  while (grant(d)) {
+  }
+}
+
+bool scheduler::impl::make_resident(device_state& d) {
+  if (d.kernels_mask == 0 || d.resident >= d.limits.resident_kernels) {
+    return false;
+  }
+  const auto level = static_cast<std::size_t>(std::countr_zero(d.kernels_mask));
+  const index command = pop(d.kernels[level]);
+  if (d.kernels[level].empty()) {
+    d.kernels_mask &= ~(1U << level);
+  }
+  ++d.resident;
+  leave_queue(command);
+  start(command);
+
+  pending_command& c = commands[command];
+  const index i = residents.take();
+  residents[i] = {.to_grant = c.blocks,
+                  .running = 0,
+                  .charge = charge_of(d, c),
+                  .command = command,
+                  .link = none,
+                  .cooperative = c.cooperative};
+  c.link = i;
+  line& l = d.granting[level];
+  if (l.tail == none) {
+    l.head = i;
+  } else {
+    residents[l.tail].link = i;
+  }
+  l.tail = i;
+  d.granting_mask |= 1U << level;
+  return true;
+}
+
+// Grants to the kernel whose turn it is. False when that gives nothing, or leaves it in front.
+bool scheduler::impl::grant(device_state& d) {
+  if (d.granting_mask == 0) {
+    return false;
+  }
+  const auto level = static_cast<std::size_t>(std::countr_zero(d.granting_mask));
+  line& l = d.granting[level];
+  resident_kernel& r = residents[l.head];
+  const block_charge& charge = r.charge;
+  std::uint64_t fit = d.free_blocks;
+  fit = std::min<std::uint64_t>(fit, d.free_threads / charge.threads);
+  fit = std::min<std::uint64_t>(fit, d.free_shared / charge.shared_bytes);
+  fit = std::min<std::uint64_t>(fit, d.free_registers / charge.registers);
+  fit = std::min<std::uint64_t>(fit, charge.most_at_once - r.running);
+  std::uint64_t n = std::min(fit, r.to_grant);
+  if (r.cooperative && n < std::min<std::uint64_t>(r.to_grant, charge.most_at_once)) {
+    n = 0;
+  }
+  if (n == 0) {
+    return false;
+  }
+  take_blocks(d, r, n);
+  emit(action_kind::grant, commands[r.command], n);
+  if (r.to_grant != 0) {
+    return false;
+  }
+  l.head = r.link;
+  if (l.head == none) {
+    l.tail = none;
+    d.granting_mask &= ~(1U << level);
+  }
+  return true;
+}
+
+const block_charge& scheduler::impl::charge_of(device_state& d, const pending_command& c) {
+  kernel_shape& shape = d.last_shape;
+  if (shape.threads_per_block == c.threads_per_block && shape.shared_bytes == c.shared_bytes &&
+      shape.registers == c.registers && shape.blocks != 0) {
+    return d.last_charge;
+  }
+  shape = {.blocks = 1,
+           .threads_per_block = c.threads_per_block,
+           .shared_bytes = c.shared_bytes,
+           .registers = c.registers};
+  const multiprocessor_limits& m = d.multiprocessor;
+  const block_footprint f = footprint_of(m, c.threads_per_block, c.shared_bytes, c.registers);
+  // A block that no multiprocessor can hold is refused before it gets here; should one come all the
+  // same, it counts as one that fills a multiprocessor.
+  const auto part = [](std::uint32_t whole, std::uint32_t need) {
+    return std::max(1U, whole / std::max(1U, whole / std::max(1U, need)));
+  };
+  d.last_charge = {
+      .threads = part(m.threads, f.threads),
+      .shared_bytes = part(m.shared_bytes, f.shared_bytes),
+      .registers = part(m.registers, f.registers),
+      .most_at_once = d.limits.multiprocessors * std::max(1U, blocks_per_multiprocessor(m, f)),
+  };
+  return d.last_charge;
+}
+
+void scheduler::impl::take_blocks(device_state& d, resident_kernel& r, std::uint64_t n) {
+  const auto blocks = static_cast<std::uint32_t>(n);
+  d.free_blocks -= blocks;
+  d.free_threads -= blocks * r.charge.threads;
+  d.free_shared -= blocks * r.charge.shared_bytes;
+  d.free_registers -= blocks * r.charge.registers;
+  r.running += n;
+  r.to_grant -= n;
+}
+
+void scheduler::impl::give_blocks(device_state& d, resident_kernel& r, std::uint64_t n) {
+  const auto blocks = static_cast<std::uint32_t>(n);
+  d.free_blocks += blocks;
+  d.free_threads += blocks * r.charge.threads;
+  d.free_shared += blocks * r.charge.shared_bytes;
+  d.free_registers += blocks * r.charge.registers;
+  r.running -= n;
+}
+
+void scheduler::impl::blocks_done(command_id id, std::uint64_t n) {
+  const index command = ids.find(id.value);
+  if (command == none) {
+    return;  // abandoned while these blocks ran
+  }
+  pending_command& c = commands[command];
+  if (c.kind != command_kind::kernel || c.at != phase::started) {
+    return;
+  }
+  resident_kernel& r = residents[c.link];
+  assert(n <= r.running);
+  device_state& d = devices[c.device];
+  give_blocks(d, r, std::min(n, r.running));
+  touch(c.device);
+  if (r.running == 0 && r.to_grant == 0) {
+    leave_device(command, r);
+  }
+  settle();
+}
+
+void scheduler::impl::abandon(command_id id) {
+  const index command = ids.find(id.value);
+  if (command == none) {
+    return;
+  }
+  pending_command& c = commands[command];
+  if (c.kind != command_kind::kernel || c.at != phase::started) {
+    return;
+  }
+  resident_kernel& r = residents[c.link];
+  device_state& d = devices[c.device];
+  give_blocks(d, r, r.running);
+  if (r.to_grant != 0) {
+    // Rare: looks for it among the kernels that wait for grants.
+    line& l = d.granting[c.level];
+    index previous = none;
+    for (index i = l.head; i != c.link; i = residents[i].link) {
+      previous = i;
+    }
+    (previous == none ? l.head : residents[previous].link) = r.link;
+    if (l.tail == c.link) {
+      l.tail = previous;
+    }
+    if (l.head == none) {
+      d.granting_mask &= ~(1U << c.level);
+    }
+  }
+  touch(c.device);
+  leave_device(command, r);
+  settle();
+}
+
+void scheduler::impl::leave_device(index command, resident_kernel& /*r*/) {
+  pending_command& c = commands[command];
+  --devices[c.device].resident;
+  residents.give_back(c.link);
+  finish(command);
+}
+
+}  // namespace sb::sched

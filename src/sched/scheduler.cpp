@@ -1,0 +1,114 @@
+#include "sched/scheduler.hpp"
+
+#include "sched/state.hpp"
+
+namespace sb::sched {
+
+device_limits limits_of(const device_profile& p) {
+  return {
+      .multiprocessors = static_cast<std::uint32_t>(p.multiprocessors),
+      .threads_per_multiprocessor = static_cast<std::uint32_t>(p.threads_per_multiprocessor),
+      .blocks_per_multiprocessor = static_cast<std::uint32_t>(p.blocks_per_multiprocessor),
+      .shared_per_multiprocessor = p.shared_per_multiprocessor,
+      .registers_per_multiprocessor = p.registers_per_multiprocessor,
+      .reserved_shared_per_block = p.reserved_shared_per_block,
+      .resident_kernels = static_cast<std::uint32_t>(p.resident_kernels),
+  };
+}
+
+scheduler::impl::impl(machine m) : connections(shared_connections(m.connections)) {
+  devices.resize(m.devices.size());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    device_state& d = devices[i];
+    const device_limits& l = m.devices[i];
+    d.limits = l;
+    d.multiprocessor = {
+        .threads = l.threads_per_multiprocessor,
+        .blocks = l.blocks_per_multiprocessor,
+        .shared_bytes = l.shared_per_multiprocessor,
+        .registers = l.registers_per_multiprocessor,
+        .reserved_shared_bytes = l.reserved_shared_per_block,
+    };
+    d.free_threads = l.multiprocessors * l.threads_per_multiprocessor;
+    d.free_blocks = l.multiprocessors * l.blocks_per_multiprocessor;
+    d.free_shared = l.multiprocessors * l.shared_per_multiprocessor;
+    d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
+    d.queues.resize(static_cast<std::size_t>(connections) * queues_per_connection);
+  }
+}
+
+void scheduler::impl::push(line& l, index command) {
+  commands[command].link = none;
+  if (l.tail == none) {
+    l.head = command;
+  } else {
+    commands[l.tail].link = command;
+  }
+  l.tail = command;
+}
+
+index scheduler::impl::pop(line& l) {
+  const index command = l.head;
+  l.head = commands[command].link;
+  if (l.head == none) {
+    l.tail = none;
+  }
+  return command;
+}
+
+void scheduler::impl::add_edge(index from, index target, bool is_waiter) {
+  const index e = edges.take();
+  pending_command& c = commands[from];
+  index first = e;
+  if (c.edges != none) {
+    first = edges[c.edges].link;
+    edges[c.edges].link = e;
+  }
+  edges[e] = {.target = target, .link = first, .is_waiter = is_waiter};
+  c.edges = e;
+}
+
+void scheduler::impl::emit(action_kind kind, const pending_command& c, std::uint64_t n) {
+  actions.push_back({.kind = kind, .id = {c.id}, .waiter = {}, .count = n, .payload = c.payload});
+}
+
+void scheduler::impl::emit_release(std::uint64_t waiter) {
+  actions.push_back({.kind = action_kind::release, .id = {}, .waiter = {waiter}});
+}
+
+scheduler::scheduler(machine m) : impl_(std::make_unique<impl>(std::move(m))) {}
+scheduler::~scheduler() = default;
+
+stream_id scheduler::create_stream(device_id device, stream_kind kind, int priority) {
+  return impl_->create_stream(device, kind, priority);
+}
+void scheduler::destroy_stream(stream_id stream) { impl_->destroy_stream(stream); }
+command_id scheduler::submit(const command& c, std::span<const command_id> after) {
+  return impl_->submit(c, after);
+}
+void scheduler::complete(command_id id) { impl_->complete(id); }
+void scheduler::blocks_done(command_id id, std::uint64_t n) { impl_->blocks_done(id, n); }
+void scheduler::abandon(command_id id) { impl_->abandon(id); }
+bool scheduler::done(command_id id) const { return impl_->done(id); }
+bool scheduler::idle(stream_id stream) const { return impl_->idle(stream); }
+bool scheduler::idle(device_id device) const {
+  return impl_->devices[device.value].pending_work == 0;
+}
+bool scheduler::satisfied(const wait_target& target) const { return impl_->satisfied(target); }
+std::uint32_t scheduler::pending_kernels(stream_id stream) const {
+  return impl_->streams[stream.value].pending_kernels;
+}
+waiter_id scheduler::wait(const wait_target& target) { return impl_->wait(target); }
+waiter_id scheduler::wait_for_room(stream_id stream, std::uint32_t limit) {
+  return impl_->wait_for_room(stream, limit);
+}
+const std::vector<action>& scheduler::actions() const { return impl_->actions; }
+void scheduler::clear_actions() { impl_->actions.clear(); }
+
+std::size_t scheduler::memory_bytes() const {
+  return impl_->commands.bytes() + impl_->edges.bytes() + impl_->streams.bytes() +
+         impl_->waiters.bytes() + impl_->residents.bytes() + impl_->ids.bytes() +
+         impl_->actions.capacity() * sizeof(action);
+}
+
+}  // namespace sb::sched

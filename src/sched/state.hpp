@@ -1,0 +1,217 @@
+// The scheduler's state and the steps that change it. Not for use outside this room.
+//
+// A command goes through: waiting (for commands it depends on) -> ready (in the list of commands to
+// dispatch) -> held (not yet at the head of its hardware queue) -> queued (in the line of its
+// engine, or of the device's kernels) -> started. Then its place is given back; a complete command
+// exists only as an id that is not found any more.
+//
+// Nothing here is proportional to the number of streams, of pending commands or of blocks, except:
+// a legacy command looks once at each blocking stream that got work since the last one, and a wait
+// for a device at each stream that is busy.
+//
+// Files: streams.cpp (streams, dependencies), queues.cpp (hardware queues), engines.cpp (copy
+// engines, host functions), residency.cpp (kernels and blocks), waits.cpp (the host's waits).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/command.hpp"
+#include "model/occupancy.hpp"
+#include "model/stream_rules.hpp"
+#include "sched/id_table.hpp"
+#include "sched/scheduler.hpp"
+#include "sched/slab.hpp"
+
+namespace sb::sched {
+
+enum class phase : std::uint8_t { waiting, ready, held, queued, started };
+
+enum class engine_class : std::uint8_t { host_to_device, device_to_host, device_to_device, none };
+inline constexpr std::size_t engine_count = 3;
+
+// One line of the processor's cache.
+struct alignas(64) pending_command {
+  std::uint64_t id;
+  std::uint64_t payload;
+  std::uint64_t blocks;  // kernels
+  index stream;
+  std::uint32_t unmet;  // dependencies that are not complete
+  index edges;          // the last of a ring of edges to what waits for this; see edge
+  index next_in_stream;
+  index queue_next;            // in its hardware queue
+  index link;                  // in one list at a time; a resident kernel: its entry there
+  std::uint32_t shared_bytes;  // kernels
+  std::uint16_t threads_per_block;
+  std::uint16_t device;
+  std::uint8_t registers;
+  std::uint8_t level;  // 0 goes first
+  command_kind kind;
+  engine_class engine;
+  queue_class queue;
+  phase at;
+  bool cooperative;
+  bool in_stream;
+};
+static_assert(sizeof(pending_command) == 64);
+
+// Something waits for a command: another command, or a wait of the host. A command's edges form a
+// ring, entered at its end, so that both ends are at hand.
+struct edge {
+  index target;
+  index link;
+  bool is_waiter;
+};
+
+struct waiter {
+  std::uint64_t id;
+  std::uint32_t unmet;  // commands; for room: the limit
+  index link;
+};
+
+// A list through `link`, first in first out.
+struct line {
+  index head = none;
+  index tail = none;
+  [[nodiscard]] bool empty() const { return head == none; }
+};
+
+struct stream_state {
+  std::uint64_t legacy_seen;  // the last legacy command that this stream already waits for
+  index last, last_work;      // pending ones; none when complete
+  std::uint32_t pending, pending_work, pending_kernels;
+  index waiting_for_room;              // waiters
+  index active_previous, active_next;  // see device_state::active
+  index busy_previous, busy_next;      // see device_state::busy
+  index link;
+  std::uint16_t device;
+  std::uint16_t connection;
+  stream_kind kind;
+  queue_class last_queue;
+  bool active, destroyed;
+};
+
+// What a block takes of the whole device, in parts that a multiprocessor can be cut into.
+struct block_charge {
+  std::uint32_t threads, shared_bytes, registers;
+  std::uint32_t most_at_once;  // blocks of this shape on the device
+};
+
+struct resident_kernel {
+  std::uint64_t to_grant;
+  std::uint64_t running;  // granted and not done
+  block_charge charge;
+  index command;
+  index link;
+  bool cooperative;
+};
+
+inline constexpr std::size_t priority_levels = 8;
+inline constexpr int first_priority = -5;
+
+struct device_state {
+  device_limits limits;
+  multiprocessor_limits multiprocessor;
+  index legacy = none;
+  std::uint32_t streams_created = 0;  // deals out connections
+  std::uint32_t pending_work = 0;
+  std::uint32_t blocking_work = 0;  // of these, in the legacy stream and in blocking ones
+  // Blocking streams that got work since the last legacy command: the ones that the next must wait
+  // for. Earlier work is behind that last legacy command already.
+  index active = none;
+  index busy = none;  // streams with pending work
+
+  std::vector<line> queues;  // through queue_next; none when no connection is shared
+  std::array<line, engine_count> copies;
+  std::array<std::uint32_t, engine_count> copying{};
+
+  std::array<line, priority_levels> kernels;   // ready ones that are not resident
+  std::array<line, priority_levels> granting;  // resident ones with blocks to grant
+  std::uint32_t kernels_mask = 0, granting_mask = 0;
+  std::uint32_t resident = 0;
+  std::uint32_t free_threads = 0, free_blocks = 0, free_shared = 0, free_registers = 0;
+  bool touched = false;  // arbitration is due
+
+  kernel_shape last_shape{.blocks = 0, .threads_per_block = 0};  // charge_of's memory
+  block_charge last_charge{};
+};
+
+struct scheduler::impl {
+  explicit impl(machine m);
+
+  // streams.cpp
+  stream_id create_stream(device_id device, stream_kind kind, int priority);
+  void destroy_stream(stream_id id);
+  command_id submit(const command& c, std::span<const command_id> after);
+  void depend(index command, index on);  // on is pending
+  void depend_on_stream(index command, stream_state& s);
+  void count(pending_command& c);
+  void finish(index command);
+  void uncount(index command, pending_command& c);
+  void resolve(index command);
+  void activate(stream_state& s, index stream);
+  void deactivate(stream_state& s);
+  void release_if_drained(index stream);
+
+  // queues.cpp
+  [[nodiscard]] line* queue(const pending_command& c);
+  void enter_queue(index command);
+  [[nodiscard]] bool at_head(index command);
+  void leave_queue(index command);
+
+  // engines.cpp
+  void settle();
+  void dispatch(index command);
+  void start(index command);
+  void enter_engine(index command);
+  void leave_engine(const pending_command& c);
+  void complete(command_id id);
+
+  // residency.cpp
+  void touch(std::uint16_t device);
+  void arbitrate(device_state& d);
+  bool make_resident(device_state& d);
+  bool grant(device_state& d);
+  [[nodiscard]] const block_charge& charge_of(device_state& d, const pending_command& c);
+  void take_blocks(device_state& d, resident_kernel& r, std::uint64_t n);
+  void give_blocks(device_state& d, resident_kernel& r, std::uint64_t n);
+  void leave_device(index command, resident_kernel& r);
+  void blocks_done(command_id id, std::uint64_t n);
+  void abandon(command_id id);
+
+  // waits.cpp
+  [[nodiscard]] bool done(command_id id) const { return ids.find(id.value) == none; }
+  [[nodiscard]] bool idle(stream_id id) const;
+  [[nodiscard]] bool satisfied(const wait_target& target) const;
+  waiter_id wait(const wait_target& target);
+  waiter_id wait_for_room(stream_id id, std::uint32_t limit);
+  void wait_for(index waiter, index command);
+  void wait_for_blocking(index waiter, device_state& d);
+  void resolve_waiter(index waiter);
+  void give_room(stream_state& s);
+
+  void push(line& l, index command);
+  index pop(line& l);
+  void add_edge(index from, index target, bool is_waiter);
+  void emit(action_kind kind, const pending_command& c, std::uint64_t n = 0);
+  void emit_release(std::uint64_t waiter);
+
+  slab<pending_command> commands;
+  slab<edge> edges;
+  slab<stream_state, 6> streams;
+  slab<waiter, 6> waiters;
+  slab<resident_kernel, 7> residents;
+  id_table ids;
+  std::vector<device_state> devices;
+  std::vector<std::uint16_t> touched;
+  line ready;
+  line host_functions;
+  bool host_function_runs = false;
+  std::uint32_t connections = 0;  // that streams share; 0: each has its own
+  std::uint64_t next_waiter = 0;
+  std::vector<action> actions;
+};
+
+}  // namespace sb::sched

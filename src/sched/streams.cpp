@@ -1,0 +1,321 @@
+// Streams and dependencies: what a command waits for, and what happens when it is complete.
+#include <algorithm>
+#include <cassert>
+
+#include "sched/state.hpp"
+
+namespace sb::sched {
+
+stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int /*priority*/) {
+  // A command carries its priority itself: graph nodes may have another one than their stream.
+  device_state& d = devices[device.value];
+  const bool legacy = kind == stream_kind::legacy;
+  if (legacy && d.legacy != none) {
+    return {d.legacy};
+  }
+  const index i = streams.take();
+  std::uint32_t connection = 0;
+  if (legacy) {
+    d.legacy = i;
+  } else if (connections != 0) {
+    connection = d.streams_created++ % connections;
+  }
+  streams[i] = {.legacy_seen = command_id::none_value,
+                .last = none,
+                .last_work = none,
+                .pending = 0,
+                .pending_work = 0,
+                .pending_kernels = 0,
+                .waiting_for_room = none,
+                .active_previous = none,
+                .active_next = none,
+                .busy_previous = none,
+                .busy_next = none,
+                .link = none,
+                .device = static_cast<std::uint16_t>(device.value),
+                .connection = static_cast<std::uint16_t>(connection),
+                .kind = kind,
+                .last_queue = queue_class::compute,
+                .active = false,
+                .destroyed = false};
+  return {i};
+}
+
+void scheduler::impl::destroy_stream(stream_id id) {
+  stream_state& s = streams[id.value];
+  if (s.kind == stream_kind::legacy || s.destroyed) {
+    return;
+  }
+  s.destroyed = true;
+  release_if_drained(id.value);
+}
+
+void scheduler::impl::release_if_drained(index stream) {
+  stream_state& s = streams[stream];
+  if (!s.destroyed || s.pending != 0 || s.waiting_for_room != none) {
+    return;
+  }
+  if (s.active) {
+    deactivate(s);
+  }
+  streams.give_back(stream);
+}
+
+void scheduler::impl::activate(stream_state& s, index stream) {
+  device_state& d = devices[s.device];
+  s.active = true;
+  s.active_previous = none;
+  s.active_next = d.active;
+  if (d.active != none) {
+    streams[d.active].active_previous = stream;
+  }
+  d.active = stream;
+}
+
+void scheduler::impl::deactivate(stream_state& s) {
+  s.active = false;
+  if (s.active_next != none) {
+    streams[s.active_next].active_previous = s.active_previous;
+  }
+  if (s.active_previous != none) {
+    streams[s.active_previous].active_next = s.active_next;
+  } else {
+    devices[s.device].active = s.active_next;
+  }
+}
+
+void scheduler::impl::depend(index command, index on) {
+  add_edge(on, command, false);
+  ++commands[command].unmet;
+}
+
+// CUDA: after everything earlier in the stream; the legacy stream and the blocking streams of a
+// device wait for each other (ordering.tsv hold.*, legacy.*). Records and waits in the legacy
+// stream count as legacy work as well (ordering.tsv legacy.eventrecord.barrier.b2,
+// legacy.streamwait.barrier.b2).
+void scheduler::impl::depend_on_stream(index command, stream_state& s) {
+  pending_command& c = commands[command];
+  device_state& d = devices[s.device];
+  if (s.last != none) {
+    commands[s.last].next_in_stream = command;
+    ++c.unmet;
+  }
+  if (s.kind == stream_kind::legacy) {
+    for (index i = d.active; i != none;) {
+      stream_state& blocking = streams[i];
+      if (blocking.last != none) {
+        depend(command, blocking.last);
+      }
+      blocking.active = false;
+      i = blocking.active_next;
+    }
+    d.active = none;
+  } else if (synchronises_with_legacy(s.kind)) {
+    if (d.legacy != none) {
+      const index legacy = streams[d.legacy].last;
+      // One edge is enough for the stream: its later commands are behind this one.
+      if (legacy != none && commands[legacy].id != s.legacy_seen) {
+        s.legacy_seen = commands[legacy].id;
+        depend(command, legacy);
+      }
+    }
+    if (!s.active) {
+      activate(s, c.stream);
+    }
+  }
+  s.last = command;
+}
+
+// Notes a new command in its stream and its device.
+void scheduler::impl::count(pending_command& c) {
+  stream_state& s = streams[c.stream];
+  ++s.pending;
+  if (c.in_stream && c.kind == command_kind::kernel) {
+    ++s.pending_kernels;
+  }
+  if (!makes_stream_busy(c.kind)) {
+    return;
+  }
+  device_state& d = devices[s.device];
+  if (s.pending_work++ == 0) {
+    s.busy_previous = none;
+    s.busy_next = d.busy;
+    if (d.busy != none) {
+      streams[d.busy].busy_previous = c.stream;
+    }
+    d.busy = c.stream;
+  }
+  ++d.pending_work;
+  if (s.kind != stream_kind::non_blocking) {
+    ++d.blocking_work;
+  }
+}
+
+void scheduler::impl::uncount(index command, pending_command& c) {
+  stream_state& s = streams[c.stream];
+  if (s.last == command) {
+    s.last = none;
+  }
+  if (s.last_work == command) {
+    s.last_work = none;
+  }
+  --s.pending;
+  if (makes_stream_busy(c.kind)) {
+    device_state& d = devices[s.device];
+    --d.pending_work;
+    if (s.kind != stream_kind::non_blocking) {
+      --d.blocking_work;
+    }
+    if (--s.pending_work == 0) {
+      if (s.busy_next != none) {
+        streams[s.busy_next].busy_previous = s.busy_previous;
+      }
+      if (s.busy_previous != none) {
+        streams[s.busy_previous].busy_next = s.busy_next;
+      } else {
+        d.busy = s.busy_next;
+      }
+    }
+  }
+  if (c.in_stream && c.kind == command_kind::kernel) {
+    --s.pending_kernels;
+    if (s.waiting_for_room != none) {
+      give_room(s);
+    }
+  }
+}
+
+namespace {
+
+engine_class engine_of(const command& c) {
+  if (c.kind != command_kind::copy) {
+    return engine_class::none;
+  }
+  switch (c.direction) {
+    case copy_direction::host_to_device:
+      return engine_class::host_to_device;
+    case copy_direction::device_to_host:
+      return engine_class::device_to_host;
+    case copy_direction::device_to_device:
+    case copy_direction::peer:
+      return engine_class::device_to_device;
+    case copy_direction::host_to_host:
+      return engine_class::none;
+  }
+  return engine_class::none;
+}
+
+std::uint8_t level_of(int priority) {
+  return static_cast<std::uint8_t>(
+      std::clamp(priority - first_priority, 0, static_cast<int>(priority_levels) - 1));
+}
+
+}  // namespace
+
+command_id scheduler::impl::submit(const command& c, std::span<const command_id> after) {
+  const bool in_stream = c.order == command_order::in_stream;
+  // CUDA: a wait for a record that is complete, or for an event that was never recorded, enqueues
+  // nothing (ordering.tsv event.wait.before.record.noop, random.tsv 316 and 341).
+  if (c.kind == command_kind::event_wait && in_stream && done(c.record) &&
+      std::all_of(after.begin(), after.end(), [&](command_id id) { return done(id); })) {
+    const std::uint64_t id = ids.bind_complete();
+    actions.push_back(
+        {.kind = action_kind::reached, .id = {id}, .waiter = {}, .payload = c.payload});
+    return {id};
+  }
+  assert(c.stream.valid());
+  stream_state& s = streams[c.stream.value];
+  const index i = commands.take();
+  pending_command& p = commands[i];
+  p = {.id = ids.bind(i),
+       .payload = c.payload,
+       .blocks = std::max<std::uint64_t>(1, c.kernel.blocks),
+       .stream = c.stream.value,
+       .unmet = 0,
+       .edges = none,
+       .next_in_stream = none,
+       .queue_next = none,
+       .link = none,
+       .shared_bytes = c.kernel.shared_bytes,
+       .threads_per_block = static_cast<std::uint16_t>(c.kernel.threads_per_block),
+       .device = c.device.valid() ? static_cast<std::uint16_t>(c.device.value) : s.device,
+       .registers = static_cast<std::uint8_t>(std::min(255U, c.kernel.registers)),
+       .level = level_of(c.priority),
+       .kind = c.kind,
+       .engine = engine_of(c),
+       .queue = queue_of(c),
+       .at = phase::waiting,
+       .cooperative = c.kernel.cooperative,
+       .in_stream = in_stream};
+  const command_id id{p.id};
+
+  if (in_stream) {
+    depend_on_stream(i, s);
+    if (makes_stream_busy(c.kind)) {
+      s.last_work = i;
+    }
+  }
+  count(p);
+  if (c.kind == command_kind::event_wait) {
+    if (const index record = ids.find(c.record.value); record != none && record != i) {
+      depend(i, record);
+    }
+  }
+  for (const command_id other : after) {
+    if (const index found = ids.find(other.value); found != none && found != i) {
+      depend(i, found);
+    }
+  }
+
+  if (in_stream && c.kind == command_kind::host_function) {
+    p.queue = host_function_queue(s.last_queue, p.unmet != 0);
+  } else if (p.queue != queue_class::none) {
+    s.last_queue = p.queue;
+  }
+  enter_queue(i);
+  if (p.unmet == 0) {
+    p.at = phase::ready;
+    push(ready, i);
+    settle();
+  }
+  return id;
+}
+
+void scheduler::impl::resolve(index command) {
+  pending_command& c = commands[command];
+  if (--c.unmet == 0) {
+    c.at = phase::ready;
+    push(ready, command);
+  }
+}
+
+// The command is complete: tells what waits for it and gives its place back.
+void scheduler::impl::finish(index command) {
+  pending_command& c = commands[command];
+  ids.release(c.id);
+  uncount(command, c);
+  if (c.next_in_stream != none) {
+    resolve(c.next_in_stream);
+  }
+  if (c.edges != none) {
+    const index last = c.edges;
+    for (index e = edges[last].link;;) {
+      const edge now = edges[e];
+      if (now.is_waiter) {
+        resolve_waiter(now.target);
+      } else {
+        resolve(now.target);
+      }
+      edges.give_back(e);
+      if (e == last) {
+        break;
+      }
+      e = now.link;
+    }
+  }
+  const index stream = c.stream;
+  commands.give_back(command);
+  release_if_drained(stream);
+}
+
+}  // namespace sb::sched
