@@ -133,6 +133,12 @@ std::optional<int> device_attribute(const device_profile& p, int attribute) {
     case 143: return p.host_numa_multinode_ipc;
     case 144: return p.host_memory_pools;
     case 147: return p.partial_host_native_atomics;
+    // Reserved in the runtime's numbering, answered all the same (props.tsv attr.*).
+    case 44: case 96: case 102: case 103: case 107: case 110: case 122: case 123: case 124:
+    case 127: case 128: case 129: case 141: case 145:
+      return 1;
+    case 92: case 93: case 94: case 104: case 105: case 132: case 136: case 137: case 146:
+      return 0;
     default: return std::nullopt;
   }
   // clang-format on

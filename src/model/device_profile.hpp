@@ -66,12 +66,16 @@ struct device_profile {
   std::int32_t single_to_double_ratio;
   std::int32_t resident_kernels;  // grids that may run at once
 
+  // What cudaDeviceGetLimit answers before anything was set
+  std::uint64_t stack_bytes, printf_bytes, malloc_heap_bytes;
+  std::uint64_t pending_device_launches, l2_fetch_bytes, persisting_l2_reserved_bytes;
+
   // Engines and connections
   std::int32_t async_engines;
   std::int32_t default_connections;  // hardware queues when CUDA_DEVICE_MAX_CONNECTIONS is unset
   std::int32_t memory_sync_domains;
 
-  // Identity on the bus; the border adds the device's index to pci_bus.
+  // Identity on the bus; the border tells virtual devices apart.
   std::int32_t pci_domain, pci_bus, pci_device;
   std::uint32_t pci_device_id, pci_subsystem_id;
   std::int32_t numa_config, numa_id, host_numa_id;

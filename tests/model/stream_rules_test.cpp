@@ -1,0 +1,65 @@
+#include "model/stream_rules.hpp"
+
+#include <gtest/gtest.h>
+
+namespace sb {
+namespace {
+
+command copy_of(copy_direction direction, std::uint64_t bytes) {
+  command c;
+  c.kind = command_kind::copy;
+  c.direction = direction;
+  c.bytes = bytes;
+  return c;
+}
+
+command of_kind(command_kind kind) {
+  command c;
+  c.kind = kind;
+  return c;
+}
+
+TEST(stream_rules, only_blocking_streams_synchronise_with_the_legacy_stream) {
+  EXPECT_TRUE(synchronises_with_legacy(stream_kind::blocking));
+  EXPECT_FALSE(synchronises_with_legacy(stream_kind::non_blocking));
+}
+
+TEST(stream_rules, a_record_does_not_make_a_stream_busy_but_a_wait_does) {
+  EXPECT_FALSE(makes_stream_busy(command_kind::event_record));
+  EXPECT_TRUE(makes_stream_busy(command_kind::event_wait));
+  EXPECT_TRUE(makes_stream_busy(command_kind::kernel));
+}
+
+TEST(stream_rules, small_copies_to_the_device_travel_with_the_kernels) {
+  EXPECT_EQ(queue_of(of_kind(command_kind::kernel)), queue_class::compute);
+  EXPECT_EQ(queue_of(of_kind(command_kind::fill)), queue_class::compute);
+  EXPECT_EQ(queue_of(copy_of(copy_direction::host_to_device, 4)), queue_class::compute);
+  EXPECT_EQ(queue_of(copy_of(copy_direction::host_to_device, 16384)), queue_class::compute);
+  EXPECT_EQ(queue_of(copy_of(copy_direction::host_to_device, 32768)), queue_class::host_to_device);
+  EXPECT_EQ(queue_of(copy_of(copy_direction::device_to_host, 4)), queue_class::device_to_host);
+  EXPECT_EQ(queue_of(copy_of(copy_direction::device_to_device, 8 << 20)), queue_class::compute);
+}
+
+TEST(stream_rules, records_waits_and_markers_take_no_place_in_a_queue) {
+  for (const command_kind kind :
+       {command_kind::event_record, command_kind::event_wait, command_kind::marker}) {
+    EXPECT_EQ(queue_of(of_kind(kind)), queue_class::none);
+    EXPECT_TRUE(is_instant(kind));
+  }
+}
+
+TEST(stream_rules, a_host_function_takes_a_place_only_if_it_has_to_wait) {
+  EXPECT_EQ(host_function_queue(queue_class::device_to_host, true), queue_class::device_to_host);
+  EXPECT_EQ(host_function_queue(queue_class::device_to_host, false), queue_class::none);
+}
+
+TEST(stream_rules, streams_share_connections_only_below_four) {
+  EXPECT_EQ(shared_connections(1), 1U);
+  EXPECT_EQ(shared_connections(2), 2U);
+  EXPECT_EQ(shared_connections(4), 0U);
+  EXPECT_EQ(shared_connections(8), 0U);
+  EXPECT_EQ(shared_connections(32), 0U);
+}
+
+}  // namespace
+}  // namespace sb
