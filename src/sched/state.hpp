@@ -145,6 +145,7 @@ struct scheduler::impl {
   stream_id create_stream(device_id device, stream_kind kind, int priority);
   void destroy_stream(stream_id id);
   command_id submit(const command& c, std::span<const command_id> after);
+  [[nodiscard]] bool enqueues_nothing(const command& wait, std::span<const command_id> after) const;
   void depend(index command, index on);  // on is pending
   void depend_on_stream(index command, stream_state& s);
   void count(pending_command& c);

@@ -212,12 +212,22 @@ std::uint8_t level_of(int priority) {
 
 }  // namespace
 
+// CUDA: a wait for an event that was never recorded enqueues nothing (ordering.tsv
+// event.wait.before.record.noop). Nor does one for a record that is complete (random.tsv 316 and
+// 341), but in the legacy stream it is still a point where blocking streams meet (random.tsv and
+// random_conn1.tsv 131).
+bool scheduler::impl::enqueues_nothing(const command& wait,
+                                       std::span<const command_id> after) const {
+  if (!done(wait.record) ||
+      !std::all_of(after.begin(), after.end(), [&](command_id id) { return done(id); })) {
+    return false;
+  }
+  return !wait.record.valid() || streams[wait.stream.value].kind != stream_kind::legacy;
+}
+
 command_id scheduler::impl::submit(const command& c, std::span<const command_id> after) {
   const bool in_stream = c.order == command_order::in_stream;
-  // CUDA: a wait for a record that is complete, or for an event that was never recorded, enqueues
-  // nothing (ordering.tsv event.wait.before.record.noop, random.tsv 316 and 341).
-  if (c.kind == command_kind::event_wait && in_stream && done(c.record) &&
-      std::all_of(after.begin(), after.end(), [&](command_id id) { return done(id); })) {
+  if (c.kind == command_kind::event_wait && in_stream && enqueues_nothing(c, after)) {
     const std::uint64_t id = ids.bind_complete();
     actions.push_back(
         {.kind = action_kind::reached, .id = {id}, .waiter = {}, .payload = c.payload});
