@@ -137,8 +137,16 @@ const device_profile& h200_profile() {
   return profile;
 }
 
+std::span<const named_profile> built_in_profiles() {
+  static const named_profile profiles[] = {{"h200", &h200_profile()}};
+  return profiles;
+}
+
 const device_profile* find_profile(std::string_view name) {
-  return name == "h200" ? &h200_profile() : nullptr;
+  for (const named_profile& entry : built_in_profiles()) {
+    if (entry.key == name) return entry.profile;
+  }
+  return nullptr;
 }
 
 }  // namespace sb

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -105,6 +106,13 @@ struct device_profile {
 
 // The profile that is active unless another one is asked for.
 [[nodiscard]] const device_profile& h200_profile();
+
+struct named_profile {
+  std::string_view key;  // the name used in settings
+  const device_profile* profile;
+};
+
+[[nodiscard]] std::span<const named_profile> built_in_profiles();
 
 // By the name used in settings ("h200"); null when there is none.
 [[nodiscard]] const device_profile* find_profile(std::string_view name);

@@ -1,0 +1,12 @@
+// The subcommands, each in its own file.
+#pragma once
+
+#include "subcommand.hpp"
+
+namespace sb::tools {
+
+[[nodiscard]] subcommand& run_subcommand();
+[[nodiscard]] subcommand& device_subcommand();
+[[nodiscard]] subcommand& doctor_subcommand();
+
+}  // namespace sb::tools

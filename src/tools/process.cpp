@@ -1,0 +1,146 @@
+#include "process.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+extern char** environ;
+
+namespace sb::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+volatile std::sig_atomic_t running_child = 0;
+
+void pass_on(int signal) {
+  if (running_child > 0) kill(running_child, signal);
+}
+
+// Ctrl-C reaches the child by itself, being in our process group: we only must not end before it.
+// SIGTERM and SIGHUP come to us alone.
+class signal_guard {
+ public:
+  signal_guard() {
+    struct sigaction ignore = {};
+    ignore.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &ignore, &interrupt_);
+    sigaction(SIGQUIT, &ignore, &quit_);
+    struct sigaction forward = {};
+    forward.sa_handler = pass_on;
+    sigaction(SIGTERM, &forward, &terminate_);
+    sigaction(SIGHUP, &forward, &hang_up_);
+  }
+  ~signal_guard() {
+    sigaction(SIGINT, &interrupt_, nullptr);
+    sigaction(SIGQUIT, &quit_, nullptr);
+    sigaction(SIGTERM, &terminate_, nullptr);
+    sigaction(SIGHUP, &hang_up_, nullptr);
+  }
+  signal_guard(const signal_guard&) = delete;
+  signal_guard& operator=(const signal_guard&) = delete;
+
+ private:
+  struct sigaction interrupt_ = {}, quit_ = {}, terminate_ = {}, hang_up_ = {};
+};
+
+std::vector<std::string> merged_environment(const spawn_options& options) {
+  std::vector<std::string> result;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    bool replaced = false;
+    for (const auto& [name, value] : options.environment) {
+      replaced = replaced || text.substr(0, text.find('=')) == name;
+    }
+    if (!replaced) result.emplace_back(text);
+  }
+  for (const auto& [name, value] : options.environment) result.push_back(name + "=" + value);
+  return result;
+}
+
+std::vector<char*> pointers(std::vector<std::string>& strings) {
+  std::vector<char*> result;
+  for (std::string& s : strings) result.push_back(s.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+int run_process(const std::vector<std::string>& command, const spawn_options& options) {
+  std::vector<std::string> arguments = command;
+  std::vector<std::string> environment = merged_environment(options);
+
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (options.silent) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  }
+  // The child must not inherit that SIGINT and SIGQUIT are ignored.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t defaults;
+  sigemptyset(&defaults);
+  sigaddset(&defaults, SIGINT);
+  sigaddset(&defaults, SIGQUIT);
+  posix_spawnattr_setsigdefault(&attributes, &defaults);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+
+  signal_guard guard;
+  pid_t pid = 0;
+  const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions, &attributes,
+                                 pointers(arguments).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
+  posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    errno = error;
+    return 127;
+  }
+  running_child = pid;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  running_child = 0;
+  errno = 0;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+std::string find_program(const std::string& name) {
+  const auto is_program = [](const fs::path& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
+  };
+  if (name.find('/') != std::string::npos) return is_program(name) ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    if (is_program(candidate)) return candidate.string();
+  }
+  return "";
+}
+
+temporary_directory::temporary_directory() {
+  std::string pattern = (fs::temp_directory_path() / "streambed-XXXXXX").string();
+  if (!mkdtemp(pattern.data())) {
+    throw std::system_error(errno, std::generic_category(), "cannot make a folder like " + pattern);
+  }
+  path_ = pattern;
+}
+
+temporary_directory::~temporary_directory() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace sb::tools

@@ -1,0 +1,37 @@
+// Child processes of the `streambed` command.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sb::tools {
+
+struct spawn_options {
+  std::vector<std::pair<std::string, std::string>> environment;  // added to ours
+  bool silent = false;                                           // its output is thrown away
+};
+
+// Runs a program to its end, with our standard streams, and answers its exit status; 128 + n after
+// signal n, 127 when it could not be started (errno then says why). Signals that ask us to end are
+// passed on to it.
+int run_process(const std::vector<std::string>& command, const spawn_options& options = {});
+
+// The full path of a program on PATH; empty when there is none.
+[[nodiscard]] std::string find_program(const std::string& name);
+
+// A directory that is removed, with everything in it, at the end of the scope.
+class temporary_directory {
+ public:
+  temporary_directory();  // throws std::system_error
+  temporary_directory(const temporary_directory&) = delete;
+  temporary_directory& operator=(const temporary_directory&) = delete;
+  ~temporary_directory();
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace sb::tools

@@ -1,0 +1,19 @@
+// The toolkit that this executable belongs to. It is found from the executable, so it can be moved
+// as a whole.
+#pragma once
+
+#include <filesystem>
+
+namespace sb::tools {
+
+struct toolkit {
+  std::filesystem::path root;
+
+  [[nodiscard]] std::filesystem::path nvcc() const { return root / "bin" / "nvcc"; }
+  [[nodiscard]] std::filesystem::path headers() const { return root / "include"; }
+  [[nodiscard]] std::filesystem::path libraries() const { return root / "lib64"; }
+};
+
+[[nodiscard]] toolkit own_toolkit();
+
+}  // namespace sb::tools

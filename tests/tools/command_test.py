@@ -1,0 +1,110 @@
+"""The `streambed` command: what it answers, and with which exit status."""
+
+import os
+import signal
+import subprocess
+import sys
+import unittest
+
+STREAMBED = sys.argv.pop()
+
+
+def streambed(*arguments, **options):
+    return subprocess.run([STREAMBED, *arguments], text=True, capture_output=True, timeout=60,
+                          **options)
+
+
+class Command(unittest.TestCase):
+    def test_version_names_the_runtime_api(self):
+        answer = streambed("--version")
+        self.assertEqual(answer.returncode, 0)
+        self.assertRegex(answer.stdout, r"^streambed \d+\.\d+\.\d+ \(CUDA 13\.0 runtime API\)$")
+
+    def test_help_lists_every_subcommand(self):
+        answer = streambed("--help")
+        self.assertEqual(answer.returncode, 0)
+        for name in ("run", "device", "doctor"):
+            self.assertRegex(answer.stdout, rf"(?m)^  {name} ")
+
+    def test_an_unknown_subcommand_is_named(self):
+        answer = streambed("fly")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("no subcommand 'fly'", answer.stderr)
+
+    def test_an_unknown_option_is_named(self):
+        answer = streambed("run", "--fly", "/bin/true")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("--fly", answer.stderr)
+
+
+class Run(unittest.TestCase):
+    def test_passes_arguments_after_two_dashes(self):
+        answer = streambed("run", "/bin/echo", "--", "a", "--b", "--", "c d")
+        self.assertEqual((answer.returncode, answer.stdout), (0, "a --b -- c d\n"))
+
+    def test_passes_the_exit_status_through(self):
+        self.assertEqual(streambed("run", "/bin/sh", "--", "-c", "exit 37").returncode, 37)
+
+    def test_a_signal_becomes_words_and_128_plus_its_number(self):
+        answer = streambed("run", "/bin/sh", "--", "-c", "kill -SEGV $$")
+        self.assertEqual(answer.returncode, 128 + signal.SIGSEGV)
+        self.assertIn("signal 11", answer.stderr)
+
+    def test_options_become_the_environment_of_the_program(self):
+        answer = streambed("run", "--devices", "3", "--connections=1", "--launch-blocking",
+                           "/usr/bin/env")
+        for line in ("STREAMBED_DEVICES=3", "CUDA_DEVICE_MAX_CONNECTIONS=1",
+                     "CUDA_LAUNCH_BLOCKING=1"):
+            self.assertIn(line, answer.stdout.splitlines())
+
+    def test_without_options_the_environment_stays(self):
+        environment = {**os.environ, "STREAMBED_DEVICES": "5"}
+        environment.pop("CUDA_LAUNCH_BLOCKING", None)
+        lines = streambed("run", "/usr/bin/env", env=environment).stdout.splitlines()
+        self.assertIn("STREAMBED_DEVICES=5", lines)
+        self.assertFalse([line for line in lines if line.startswith("CUDA_LAUNCH_BLOCKING=")])
+
+    def test_a_missing_file_is_named(self):
+        answer = streambed("run", "nowhere.cu")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("there is no file 'nowhere.cu'", answer.stderr)
+
+    def test_a_second_executable_is_explained(self):
+        answer = streambed("run", "/bin/echo", "5")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("-- 5", answer.stderr)
+
+    def test_zero_devices_are_refused(self):
+        answer = streambed("run", "--devices", "0", "/bin/true")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("--devices", answer.stderr)
+
+    def test_a_request_to_end_reaches_the_program(self):
+        program = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"
+        with subprocess.Popen([STREAMBED, "run", "/bin/sh", "--", "-c", program], text=True,
+                              stdout=subprocess.PIPE) as process:
+            self.assertEqual(process.stdout.readline(), "ready\n")
+            process.terminate()
+            self.assertEqual(process.wait(timeout=30), 9)
+
+
+class Device(unittest.TestCase):
+    def test_list_names_the_h200(self):
+        answer = streambed("device", "list")
+        self.assertEqual(answer.returncode, 0)
+        self.assertRegex(answer.stdout, r"(?m)^h200 +NVIDIA H200 ")
+
+    def test_show_gives_what_the_profile_says(self):
+        answer = streambed("device", "show", "h200")
+        self.assertEqual(answer.returncode, 0)
+        self.assertRegex(answer.stdout, r"multiprocessors +132\n")
+
+    def test_an_unknown_device_is_named_with_those_that_exist(self):
+        answer = streambed("device", "show", "abacus")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("abacus", answer.stderr)
+        self.assertIn("h200", answer.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
