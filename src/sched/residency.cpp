@@ -8,8 +8,9 @@
 //   that became resident first. The next kernel gets blocks when all of the first one's are out and
 //   there is room left: that is how two kernels share the device. Nobody overtakes a kernel whose
 //   next block does not fit.
-// - Room is counted over the whole device. Each block is charged the part of a multiprocessor that
-//   blocks of its size cut it into, so that one kernel alone gets exactly its occupancy.
+// - Room is counted over the whole device, not by multiprocessor; but no kernel gets more blocks
+// than
+//   its occupancy allows, so that one kernel alone runs in exactly the waves that the device runs.
 // - A cooperative kernel gets all its blocks at once or none.
 #include <algorithm>
 #include <bit>
@@ -122,13 +123,10 @@ const block_charge& scheduler::impl::charge_of(device_state& d, const pending_co
   const block_footprint f = footprint_of(m, c.threads_per_block, c.shared_bytes, c.registers);
   // A block that no multiprocessor can hold is refused before it gets here; should one come all the
   // same, it counts as one that fills a multiprocessor.
-  const auto part = [](std::uint32_t whole, std::uint32_t need) {
-    return std::max(1U, whole / std::max(1U, whole / std::max(1U, need)));
-  };
   d.last_charge = {
-      .threads = part(m.threads, f.threads),
-      .shared_bytes = part(m.shared_bytes, f.shared_bytes),
-      .registers = part(m.registers, f.registers),
+      .threads = std::min(f.threads, m.threads),
+      .shared_bytes = std::clamp(f.shared_bytes, 1U, m.shared_bytes),
+      .registers = std::min(f.registers, m.registers),
       .most_at_once = d.limits.multiprocessors * std::max(1U, blocks_per_multiprocessor(m, f)),
   };
   return d.last_charge;

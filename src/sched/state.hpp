@@ -93,7 +93,7 @@ struct stream_state {
   bool active, destroyed;
 };
 
-// What a block takes of the whole device, in parts that a multiprocessor can be cut into.
+// What a block takes of the device.
 struct block_charge {
   std::uint32_t threads, shared_bytes, registers;
   std::uint32_t most_at_once;  // blocks of this shape on the device

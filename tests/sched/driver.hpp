@@ -1,5 +1,5 @@
-// Drives a scheduler the way an engine does, without running anything: what it starts is complete at
-// once, except what a test holds.
+// Drives a scheduler the way an engine does, without running anything: what it starts is complete
+// at once, except what a test holds.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace sb::sched {
 class driver {
  public:
   explicit driver(std::uint32_t connections = 8, device_limits limits = {}, int devices = 1)
-      : scheduler_({.devices = std::vector<device_limits>(devices, limits),
-                    .connections = connections}) {}
+      : scheduler_(
+            {.devices = std::vector<device_limits>(devices, limits), .connections = connections}) {}
 
   scheduler& get() { return scheduler_; }
 

@@ -1,10 +1,10 @@
 // Random stream programs and what an H200 printed for them, replayed through the scheduler alone.
 //
-// A line is "name<TAB>program -> state [oN state]...": the state after the program was enqueued, then
-// after each gate was opened. A state is finished operations | events | stream queries. A program is a
-// list of operations with their streams: G gate, K kernel, D device-to-host copy, U host-to-device
-// copy, M memset, H host function, R record and W wait (with an event a-f). Stream 0 is the legacy
-// stream, 1 the per-thread default stream, 2-4 and 8 blocking ones, 5-7 non-blocking.
+// A line is "name<TAB>program -> state [oN state]...": the state after the program was enqueued,
+// then after each gate was opened. A state is finished operations | events | stream queries. A
+// program is a list of operations with their streams: G gate, K kernel, D device-to-host copy, U
+// host-to-device copy, M memset, H host function, R record and W wait (with an event a-f). Stream 0
+// is the legacy stream, 1 the per-thread default stream, 2-4 and 8 blocking ones, 5-7 non-blocking.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -34,15 +34,32 @@ class replay {
       const stream_id s = streams_[program[i + 1] - '0'];
       i += 2;
       switch (kind) {
-        case 'G': gates_.push_back(driver_.hold(kernel_in(s))); break;
-        case 'K': flags_.push_back(driver_.submit(kernel_in(s))); break;
-        case 'D': flags_.push_back(driver_.submit(download_in(s))); break;
-        case 'U': driver_.submit(upload_in(s)); break;
-        case 'M': flags_.push_back(driver_.submit(fill_in(s))); break;
-        case 'H': flags_.push_back(driver_.submit(host_function_in(s))); break;
-        case 'R': records_[program[i++]] = driver_.submit(record_in(s)); break;
-        case 'W': driver_.submit(wait_in(s, records_[program[i++]])); break;
-        default: FAIL() << "unknown operation " << kind;
+        case 'G':
+          gates_.push_back(driver_.hold(kernel_in(s)));
+          break;
+        case 'K':
+          flags_.push_back(driver_.submit(kernel_in(s)));
+          break;
+        case 'D':
+          flags_.push_back(driver_.submit(download_in(s)));
+          break;
+        case 'U':
+          driver_.submit(upload_in(s));
+          break;
+        case 'M':
+          flags_.push_back(driver_.submit(fill_in(s)));
+          break;
+        case 'H':
+          flags_.push_back(driver_.submit(host_function_in(s)));
+          break;
+        case 'R':
+          records_[program[i++]] = driver_.submit(record_in(s));
+          break;
+        case 'W':
+          driver_.submit(wait_in(s, records_[program[i++]]));
+          break;
+        default:
+          FAIL() << "unknown operation " << kind;
       }
     }
   }
@@ -86,7 +103,8 @@ std::string finished_part(const std::string& states) {
   return out;
 }
 
-comparison compare(const std::string& file, std::uint32_t connections, const std::string& left_out) {
+comparison compare(const std::string& file, std::uint32_t connections,
+                   const std::string& left_out) {
   comparison result;
   std::ifstream in(std::string(SB_RECORDINGS) + "/" + file);
   for (std::string line; std::getline(in, line);) {
@@ -122,8 +140,8 @@ TEST(recordings, random_programs_finish_what_an_h200_finished) {
   const comparison c = compare("random.tsv", 8, "random.245");
   EXPECT_EQ(c.programs, 399);
   EXPECT_EQ(c.finished, 399) << c.differing;
-  // Whether an event is complete at the call of a wait depends on speed in 316 and 341; here everything
-  // that can finish has finished by then.
+  // Whether an event is complete at the call of a wait depends on speed in 316 and 341; here
+  // everything that can finish has finished by then.
   EXPECT_EQ(c.whole, 399) << c.differing;
 }
 

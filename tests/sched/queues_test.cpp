@@ -1,0 +1,178 @@
+// Hardware queues and copy engines.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "commands.hpp"
+#include "driver.hpp"
+
+namespace sb::sched {
+namespace {
+
+// A kernel stuck behind a gate in one stream, then an operation in another: does it run?
+bool runs_behind_stuck(std::uint32_t connections, const std::function<command(stream_id)>& stuck,
+                       const std::function<command(stream_id)>& other) {
+  driver d(connections);
+  const stream_id a = d.non_blocking();
+  const stream_id b = d.non_blocking();
+  d.hold(kernel_in(a));
+  d.submit(stuck(a));
+  return d.done(d.submit(other(b)));
+}
+
+command kernel(stream_id s) { return kernel_in(s); }
+command fill(stream_id s) { return fill_in(s); }
+command small_upload(stream_id s) { return upload_in(s, 16384); }
+command large_upload(stream_id s) { return upload_in(s, 32768); }
+command download(stream_id s) { return download_in(s); }
+command host_function(stream_id s) { return host_function_in(s); }
+command on_device(stream_id s) { return copy_in(s, copy_direction::device_to_device, 1 << 20); }
+
+TEST(one_connection, a_stuck_kernel_holds_kernels_fills_and_small_uploads) {
+  EXPECT_FALSE(runs_behind_stuck(1, kernel, kernel));
+  EXPECT_FALSE(runs_behind_stuck(1, kernel, fill));
+  EXPECT_FALSE(runs_behind_stuck(1, kernel, small_upload));
+  EXPECT_FALSE(runs_behind_stuck(1, kernel, on_device));
+  EXPECT_TRUE(runs_behind_stuck(1, kernel, large_upload));
+  EXPECT_TRUE(runs_behind_stuck(1, kernel, download));
+  EXPECT_TRUE(runs_behind_stuck(1, kernel, host_function));
+}
+
+TEST(one_connection, large_uploads_and_downloads_have_queues_of_their_own) {
+  EXPECT_FALSE(runs_behind_stuck(1, large_upload, large_upload));
+  EXPECT_TRUE(runs_behind_stuck(1, large_upload, small_upload));
+  EXPECT_TRUE(runs_behind_stuck(1, large_upload, kernel));
+  EXPECT_TRUE(runs_behind_stuck(1, large_upload, download));
+  EXPECT_FALSE(runs_behind_stuck(1, download, download));
+  EXPECT_TRUE(runs_behind_stuck(1, download, kernel));
+  EXPECT_TRUE(runs_behind_stuck(1, download, large_upload));
+}
+
+TEST(one_connection, a_stuck_host_function_holds_the_queue_that_its_stream_used_last) {
+  EXPECT_FALSE(runs_behind_stuck(1, host_function, kernel));
+  EXPECT_TRUE(runs_behind_stuck(1, host_function, download));
+}
+
+TEST(one_connection, a_running_kernel_holds_nothing) {
+  driver d(1);
+  d.hold(kernel_in(d.non_blocking()));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking()))));
+}
+
+TEST(one_connection, records_pass_a_stuck_queue) {
+  driver d(1);
+  const stream_id a = d.non_blocking();
+  d.hold(kernel_in(a));
+  d.submit(kernel_in(a));
+  EXPECT_TRUE(d.done(d.submit(record_in(d.non_blocking()))));
+}
+
+TEST(one_connection, a_kernel_behind_a_wait_holds_others) {
+  driver d(1);
+  const stream_id a = d.non_blocking();
+  const stream_id b = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(a));
+  d.submit(wait_in(b, d.submit(record_in(a))));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking()))));
+  d.submit(kernel_in(b));
+  const command_id behind = d.submit(kernel_in(d.non_blocking()));
+  EXPECT_FALSE(d.done(behind));
+  d.open(gate);
+  EXPECT_TRUE(d.done(behind));
+}
+
+TEST(one_connection, devices_do_not_share_queues) {
+  driver d(1, {}, 2);
+  const stream_id a = d.non_blocking(0);
+  d.hold(kernel_in(a));
+  d.submit(kernel_in(a));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking(1)))));
+}
+
+TEST(one_connection, graph_nodes_take_no_place) {
+  driver d(1);
+  const stream_id a = d.non_blocking();
+  d.hold(kernel_in(a));
+  d.submit(kernel_in(a));
+  EXPECT_TRUE(d.done(d.submit(node(kernel_in(d.non_blocking())))));
+}
+
+TEST(two_connections, streams_alternate) {
+  driver d(2);
+  std::vector<stream_id> s;
+  for (int i = 0; i < 6; ++i) {
+    s.push_back(d.non_blocking());
+  }
+  d.hold(kernel_in(s[0]));
+  d.submit(kernel_in(s[0]));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(s[1]))));
+  EXPECT_FALSE(d.done(d.submit(kernel_in(s[2]))));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(s[3]))));
+}
+
+TEST(four_connections, no_stream_holds_another) {
+  for (const std::uint32_t connections : {4U, 8U, 16U, 32U}) {
+    driver d(connections);
+    const stream_id a = d.non_blocking();
+    d.hold(kernel_in(a));
+    d.submit(kernel_in(a));
+    for (int i = 0; i < 1000; ++i) {
+      EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking()))));
+    }
+  }
+}
+
+TEST(copy_engines, one_transfer_at_a_time_in_each_direction) {
+  driver d;
+  const auto in = [&] { return d.non_blocking(); };
+  const command_id up = d.hold(upload_in(in(), 1 << 20));
+  const command_id up_next = d.submit(upload_in(in(), 1 << 20));
+  const command_id down = d.hold(download_in(in()));
+  const command_id down_next = d.submit(download_in(in()));
+  const command_id across = d.hold(copy_in(in(), copy_direction::device_to_device));
+  const command_id peer = d.submit(copy_in(in(), copy_direction::peer));
+  EXPECT_TRUE(d.running(up) && d.running(down) && d.running(across));
+  EXPECT_FALSE(d.done(up_next) || d.done(down_next) || d.done(peer));
+  d.open(up);
+  EXPECT_TRUE(d.done(up_next));
+  EXPECT_FALSE(d.done(down_next));
+  d.open(down);
+  EXPECT_TRUE(d.done(down_next));
+  d.open(across);
+  EXPECT_TRUE(d.done(peer));
+}
+
+TEST(copy_engines, each_device_has_its_own) {
+  driver d(8, {}, 2);
+  d.hold(upload_in(d.non_blocking(0), 1 << 20));
+  EXPECT_TRUE(d.done(d.submit(upload_in(d.non_blocking(1), 1 << 20))));
+}
+
+TEST(copy_engines, transfers_run_in_the_order_in_which_they_were_ready) {
+  driver d;
+  const command_id first = d.hold(download_in(d.non_blocking()));
+  std::vector<command_id> waiting;
+  for (int i = 0; i < 5; ++i) {
+    waiting.push_back(d.hold(download_in(d.non_blocking())));
+  }
+  d.open(first);
+  for (const command_id id : waiting) {
+    EXPECT_TRUE(d.running(id));
+    d.open(id);
+  }
+}
+
+TEST(copy_engines, fills_and_host_copies_wait_for_no_engine) {
+  driver d;
+  for (const copy_direction direction :
+       {copy_direction::host_to_device, copy_direction::device_to_host,
+        copy_direction::device_to_device}) {
+    d.hold(copy_in(d.non_blocking(), direction, 1 << 20));
+  }
+  EXPECT_TRUE(d.done(d.submit(fill_in(d.non_blocking()))));
+  EXPECT_TRUE(d.done(d.submit(copy_in(d.non_blocking(), copy_direction::host_to_host))));
+}
+
+}  // namespace
+}  // namespace sb::sched
