@@ -3,7 +3,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -25,7 +27,8 @@ struct capture {
   cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
   std::thread::id thread;  // that began it
   CUstream_st* origin = nullptr;
-  std::vector<CUstream_st*> streams;  // that take part, the origin first
+  std::vector<CUstream_st*> streams;     // that take part, the origin first
+  std::vector<cudaGraphNode_t> orphans;  // tips of streams that were destroyed meanwhile
   CUgraph_st* graph = nullptr;
   bool owns_graph = true;  // false for capture into a graph of the program
   bool invalidated = false;
@@ -36,7 +39,21 @@ struct capture {
 void invalidate(capture& c);
 void join(CUstream_st& stream, const std::shared_ptr<capture>& c,
           const std::vector<cudaGraphNode_t>& tips);
-void leave(CUstream_st& stream);        // a captured stream is destroyed or its capture ended
-std::vector<capture*> live_captures();  // not over, in the order in which they began
+void leave(CUstream_st& stream);  // a stream that may take part in a capture is destroyed
+// Appends a node to the capture of a captured stream.
+result<command_id> captured(CUstream_st& stream, node_recipe recipe);
+// Whether the legacy stream may be used: it would depend on captured blocking streams.
+status admit_live_work(CUstream_st& stream);
+status peek_live_work(const CUstream_st& stream);  // the same, harmless to the captures
+
+// Takes capture_mutex(). Whether a call that is unsafe during a capture may go on.
+status admit_unsafe_call();
+// Takes capture_mutex(). Whether the host may wait for the whole device.
+status admit_device_wait(device_id device);
+// Takes capture_mutex(). For calls that a captured event or stream refuses: invalidates its
+// capture.
+enum class on_refusal : std::uint8_t { invalidate, keep };
+status refuse_captured(CUevent_st& event, on_refusal what = on_refusal::invalidate);
+status refuse_captured(CUstream_st& stream);
 
 }  // namespace sb::cudart

@@ -48,11 +48,14 @@ struct CUstream_st {
   // Guarded by capture_mutex().
   std::shared_ptr<sb::cudart::capture> captured_by;
   std::vector<cudaGraphNode_t> tips;  // what the next captured node comes after
+  // Guarded by a lock in stream.cpp.
+  std::vector<cudaLaunchAttribute> attributes;  // that the program set
 };
 
 struct CUevent_st {
   // Constant after construction.
   sb::device_id device;
+  std::uint32_t generation = 0;  // of the device
   unsigned flags = 0;
   std::shared_ptr<sb::engine::event_state> state;
 
@@ -109,9 +112,13 @@ class per_thread_default {
 // --- the frame of an entry point ----------------------------------------------------------------
 
 enum class call_kind : std::uint8_t {
-  // Touches no device; always answers (errors, versions, device count and properties).
+  // Always answers: errors, versions, device count and properties.
   plain,
-  // Needs the current device: answers its sticky error, refused inside a host function.
+  // Refused inside a host function, that is all (cudaGetDevice, cudaPointerGetAttributes).
+  light,
+  // Answers the sticky error of the current device, also inside a host function (cudaEventQuery).
+  observe,
+  // Both: what needs the current device.
   device,
   // As `device`, and CUDA calls it unsafe while a stream is being captured (cudaMalloc, cudaFree
   // ...):
@@ -146,6 +153,19 @@ cudaError_t entry(call_kind kind, Body&& body) noexcept {
   }
 }
 
+// The same when arguments are checked first: what is wrong with them is answered even after a
+// fault, and leaves captures alone.
+template <class Check, class Body>
+cudaError_t entry(call_kind kind, Check&& check, Body&& body) noexcept {
+  try {
+    const status arguments = check();
+    if (arguments != status::success) return answer(arguments);
+  } catch (...) {
+    return answer(cudaErrorUnknown);
+  }
+  return entry(kind, std::forward<Body>(body));
+}
+
 // --- devices and streams ------------------------------------------------------------------------
 
 inline engine::engine& the_engine() { return engine::engine::instance(); }
@@ -156,11 +176,14 @@ stream_table& streams();
 event_table& events();
 
 // The stream behind a handle: 0, cudaStreamLegacy and cudaStreamPerThread belong to the current
-// device. invalid_resource_handle for what is not a live stream.
+// device. invalid_resource_handle for what is not a live stream; stream_capture_implicit for the
+// legacy stream while a blocking stream of the device is captured, whatever the call wants of it.
 result<CUstream_st*> resolve(cudaStream_t stream);
+result<CUstream_st*> resolve_quietly(cudaStream_t stream);  // without that rule
 CUstream_st& legacy_stream(device_id device);
 CUstream_st& per_thread_stream(device_id device);  // of the calling thread
 
+// invalid_resource_handle, or context_is_destroyed for an event from before a cudaDeviceReset.
 result<CUevent_st*> resolve(cudaEvent_t event);
 
 // True after CUDA_LAUNCH_BLOCKING=1.

@@ -60,6 +60,8 @@ struct node_recipe {
 
 // The recipe of a plain operation: type and parameters follow from it.
 node_recipe recipe_of(engine::operation what, const CUstream_st& stream);
+node_recipe host_recipe(const cudaHostNodeParams& params, device_id device);
+node_recipe event_recipe(cudaGraphNodeType type, CUevent_st& event, device_id device);
 
 }  // namespace sb::cudart
 
@@ -88,6 +90,10 @@ using node_table = handle_table<CUgraphNode_st, std::size_t{1} << 22>;
 graph_table& graphs();
 node_table& nodes();
 
+CUgraph_st* create_graph();  // null when there is no room
+void destroy_graph(CUgraph_st& graph);
+// Edges between nodes are plain ones here: invalid_value for edge data that says otherwise.
+status check_edges(const cudaGraphEdgeData* edges, std::size_t count);
 // Appends a node; the dependencies are nodes of the same graph.
 cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
                             const std::vector<cudaGraphNode_t>& before);

@@ -1,0 +1,36 @@
+// State of the process per device, and the making and retiring of streams.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "cudart/context.hpp"
+
+namespace sb::cudart {
+
+struct device_state {
+  std::atomic<CUstream_st*> legacy{nullptr};
+  std::atomic<std::uint32_t> generation{0};  // of cudaDeviceReset
+  std::mutex mutex;                          // guards the rest, and the making of `legacy`
+  bool initialised = false;
+  unsigned flags = cudaDeviceScheduleAuto;
+  cudaFuncCache cache_config = cudaFuncCachePreferNone;
+  cudaSharedMemConfig shared_config = cudaSharedMemBankSizeFourByte;
+  std::vector<std::size_t> limits;   // by cudaLimit
+  std::vector<std::uint32_t> peers;  // that this device may access
+};
+
+device_state& device_of(device_id device);
+
+CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int priority);
+// Ends the handle; pending work still runs. False when it was not a live stream.
+bool retire(CUstream_st* stream);
+
+// Forgets what launches said about functions of a device (cudaFuncSetAttribute).
+void forget_function_settings(device_id device);
+
+}  // namespace sb::cudart
