@@ -1,0 +1,114 @@
+#include "driver.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+namespace sb::nvcc {
+namespace {
+
+std::string joined(const arguments& line) {
+  std::string out;
+  for (const std::string& word : line) out += (out.empty() ? "" : " ") + quoted(word);
+  return out;
+}
+
+bool is_source(input_kind kind) {
+  return kind == input_kind::cuda || kind == input_kind::c || kind == input_kind::cxx ||
+         kind == input_kind::preprocessed;
+}
+
+}  // namespace
+
+driver::driver(const options& given, const toolchain& tools) : o_(given), tools_(tools) {
+  if (o_.keep && !o_.dry_run) scratch_.keep_in(o_.keep_directory.empty() ? "." : o_.keep_directory);
+}
+
+// CMake takes TOP, PATH, INCLUDES and LIBRARIES from here, the architectures from "-arch
+// compute_NN", and the link line as the one that holds the text of LIBRARIES.
+void driver::print_variables() const {
+  const char* path = std::getenv("PATH");
+  std::cerr << "#$ _HERE_=" << tools_.root << "/bin\n"
+            << "#$ _THERE_=" << tools_.root << "/bin\n"
+            << "#$ TOP=" << tools_.root << "\n"
+            << "#$ NVVMIR_LIBRARY_DIR=" << tools_.root << "/nvvm/libdevice\n"
+            << "#$ LD_LIBRARY_PATH=" << tools_.library << "\n"
+            << "#$ PATH=" << tools_.root << "/bin:" << (path ? path : "") << "\n"
+            << "#$ INCLUDES=\"-I" << tools_.include << "\"  \n"
+            << "#$ LIBRARIES=  " << quoted("-L" + tools_.library + "/stubs") << " "
+            << quoted("-L" + tools_.library) << "\n"
+            << "#$ DEVICE_ARCHITECTURES=";
+  for (int architecture : o_.architectures.empty() ? std::vector<int>{75} : o_.architectures)
+    std::cerr << " -arch compute_" << architecture;
+  std::cerr << "\n" << std::flush;
+}
+
+void driver::show(const arguments& line) const {
+  if (!o_.verbose && !o_.dry_run) return;
+  const std::lock_guard lock(mutex_);
+  std::cerr << "#$ " << joined(line) << "\n" << std::flush;
+}
+
+finished driver::command(const arguments& line, const child::settings& how) {
+  show(line);
+  if (o_.dry_run) return {};
+  if (const int signal = pending_signal()) throw tool_failed{128 + signal};
+  const auto start = std::chrono::steady_clock::now();
+  const finished end = nvcc::run(line, how);
+  if (!o_.time_file.empty()) {
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    const std::string row = line[0] + "," + std::to_string(took.count()) + ",ms\n";
+    if (o_.time_file == "-")
+      std::cout << row << std::flush;
+    else
+      std::ofstream(o_.time_file, std::ios::app) << row;
+  }
+  if (end.status != 0) throw tool_failed{end.status};
+  return end;
+}
+
+int driver::run() {
+  if (o_.verbose || o_.dry_run) print_variables();
+  if (!o_.unknown_inputs.empty())
+    throw fatal_error("Don't know what to do with '" + o_.unknown_inputs[0] + "'");
+  if (o_.inputs.empty())
+    throw fatal_error("No input files specified; use option --help for more information");
+  if (o_.clean) return clean(), 0;
+
+  int sources = 0;
+  for (const input& each : o_.inputs) {
+    if (!file_exists(each.path))
+      throw fatal_error("Could not open input file '" + each.path + "': No such file or directory");
+    if (is_source(each.kind)) ++sources;
+  }
+  const bool linking = o_.stop_after == phase::link || o_.stop_after == phase::library ||
+                       o_.stop_after == phase::device_link;
+  if (!linking && !o_.output.empty() && sources > 1)
+    throw fatal_error(
+        "A single input file is required for a non-link phase when an outputfile is specified");
+
+  if (o_.stop_after == phase::preprocess || o_.stop_after == phase::dependencies) {
+    for (const input& source : o_.inputs)
+      if (is_source(source.kind)) preprocess(source);
+    return 0;
+  }
+  if (o_.stop_after == phase::link) check_libraries();
+  compile_all();
+  switch (o_.stop_after) {
+    case phase::link:
+      link();
+      break;
+    case phase::library:
+      make_library();
+      break;
+    case phase::device_link:
+      (void)device_link(o_.output.empty() ? "a_dlink.o" : o_.output);
+      break;
+    default:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace sb::nvcc

@@ -1,0 +1,206 @@
+// Which flags clang and the host compiler get.
+#include <algorithm>
+#include <filesystem>
+
+#include "cpu.hpp"
+#include "driver.hpp"
+
+namespace sb::nvcc {
+namespace {
+
+// Options for the host compiler that change what the source means; the device pass must see the
+// same program. Everything else (warnings, optimisation, visibility) concerns host code only.
+bool changes_meaning(const std::string& flag) {
+  for (const char* prefix : {"-D",
+                             "-U",
+                             "-I",
+                             "-isystem",
+                             "-iquote",
+                             "-idirafter",
+                             "-std=",
+                             "-fsanitize",
+                             "-fno-sanitize",
+                             "-fsigned-char",
+                             "-funsigned-char",
+                             "-fshort-enums",
+                             "-fms-extensions",
+                             "-fpermissive",
+                             "-fchar8_t",
+                             "-fno-char8_t",
+                             "-pthread",
+                             "--sysroot",
+                             "-stdlib=",
+                             "--gcc-toolchain",
+                             "-ftemplate-depth",
+                             "-fconstexpr"})
+    if (starts_with(flag, prefix)) return true;
+  return false;
+}
+
+bool takes_next(const std::string& flag) {
+  return flag == "-D" || flag == "-U" || flag == "-I" || flag == "-isystem" || flag == "-iquote" ||
+         flag == "-idirafter" || flag == "-include";
+}
+
+void add(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+
+}  // namespace
+
+arguments driver::preprocessor_flags(input_kind kind) const {
+  arguments flags;
+  if (!tools_.triple.empty()) flags.push_back("--target=" + tools_.triple);
+  for (const std::string& define : o_.defines) flags.push_back("-D" + define);
+  for (const std::string& undefine : o_.undefines) flags.push_back("-U" + undefine);
+  for (const std::string& path : o_.include_paths) flags.push_back("-I" + path);
+  for (const std::string& path : o_.system_includes) add(flags, {"-isystem", path});
+  add(flags, {"-isystem", tools_.include});
+
+  add(flags, {"-D__NVCC__", "-D__CUDACC_VER_MAJOR__=13", "-D__CUDACC_VER_MINOR__=0",
+              "-D__CUDACC_VER_BUILD__=88", "-D__CUDA_API_VER_MAJOR__=13",
+              "-D__CUDA_API_VER_MINOR__=0", "-D__NVCC_DIAG_PRAGMA_SUPPORT__=1"});
+  std::vector<int> list = o_.architectures.empty() ? std::vector<int>{75} : o_.architectures;
+  std::sort(list.begin(), list.end());
+  std::string architectures;
+  for (int architecture : list)
+    architectures += (architectures.empty() ? "" : ",") + std::to_string(architecture * 10);
+  flags.push_back("-D__CUDA_ARCH_LIST__=" + architectures);
+  if (kind == input_kind::cuda) {
+    flags.push_back("-D__CUDACC__");
+    if (o_.relocatable_device_code) flags.push_back("-D__CUDACC_RDC__");
+    if (o_.extended_lambda) flags.push_back("-D__CUDACC_EXTENDED_LAMBDA__");
+    if (o_.relaxed_constexpr) flags.push_back("-D__CUDACC_RELAXED_CONSTEXPR__");
+    if (o_.debug_device) flags.push_back("-D__CUDACC_DEBUG__");
+    if (o_.fast_math) flags.push_back("-D__USE_FAST_MATH__");
+  }
+  if (o_.per_thread_default_stream) flags.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
+  if (kind == input_kind::cuda) add(flags, {"-include", "cuda_runtime.h"});
+  for (const std::string& header : o_.pre_includes) add(flags, {"-include", header});
+  return flags;
+}
+
+// Both passes of a .cu.
+arguments driver::cuda_flags(const std::string& unit) const {
+  arguments flags = {"-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
+                     // No CUDA of the machine may shine through; the version makes <<<>>> call
+                     // __cudaPushCallConfiguration.
+                     "--cuda-path=" + tools_.library + "/streambed", "-Xclang",
+                     "-target-sdk-version=12.3", "-Wno-unknown-cuda-version", "-fdeclspec",
+                     // What nvcc does not say either.
+                     "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-unknown-warning-option",
+                     "-Wno-ignored-optimization-argument", "-Qunused-arguments", "-U__CUDA__"};
+  if (tools_.architecture == "x86_64") flags.push_back("-mcx16");  // 128-bit atomicCAS
+  // nvcc's default is the GNU dialect of C++17; the headers need C++11.
+  flags.push_back("-std=" + (o_.standard.empty()      ? std::string("gnu++17")
+                             : o_.standard == "c++03" ? std::string("c++11")
+                                                      : o_.standard));
+  if (o_.relocatable_device_code) add(flags, {"-Xclang", "-fgpu-rdc", "-Xclang", "-cuid=" + unit});
+  if (!o_.template_depth.empty()) flags.push_back("-ftemplate-depth=" + o_.template_depth);
+  if (!o_.template_backtrace.empty())
+    flags.push_back("-ftemplate-backtrace-limit=" + o_.template_backtrace);
+  if (o_.no_warnings) flags.push_back("-w");
+  add(flags, o_.warnings);
+  for (const std::string& kind : o_.errors) {
+    if (kind == "all-warnings") flags.push_back("-Werror");
+    if (kind == "reorder" || kind == "deprecated-declarations") flags.push_back("-Werror=" + kind);
+  }
+  return flags;
+}
+
+// What the device pass adds for the front end.
+arguments driver::device_flags() const {
+  arguments flags = {"-Xclang", "-fcuda-is-device",
+                     // clang has defined it with another value
+                     "-U__CUDA_ARCH__",
+                     "-D__CUDA_ARCH__=" + std::to_string(chosen_architecture(o_) * 10), "-Xclang",
+                     "-ffake-address-space-map",
+                     // The pass reads the layout of kernel parameters from the debug information.
+                     "-g", "-Xclang", "-fexperimental-assignment-tracking=disabled"};
+  for (std::size_t i = 0; i < o_.host_options.size(); ++i) {
+    const std::string& flag = o_.host_options[i];
+    if (flag == "-fopenmp") {
+      // Host loops only; but the source may ask whether OpenMP is there.
+      flags.push_back("-D_OPENMP=201811");
+    } else if (changes_meaning(flag) || takes_next(flag)) {
+      flags.push_back(flag);
+      if (takes_next(flag) && i + 1 < o_.host_options.size()) flags.push_back(o_.host_options[++i]);
+    }
+  }
+  return flags;
+}
+
+// How device code is generated, from the source or from merged bitcode.
+arguments driver::device_code_flags() const {
+  arguments flags = {"-fPIC", o_.debug_device ? "-O1" : "-O3", "-fno-math-errno",
+                     "-fno-stack-protector"};
+  // -fmad: as on the device, within an expression and across statements, but not across __fmul_rn.
+  flags.push_back(o_.contract || o_.fast_math ? "-ffp-contract=fast-honor-pragmas"
+                                              : "-ffp-contract=off");
+  if (o_.fast_math || !o_.precise_division) flags.push_back("-freciprocal-math");
+  if (o_.fast_math || !o_.precise_root) flags.push_back("-fapprox-func");
+  add(flags, cpu_flags(tools_.architecture, tools_.this_machine));
+  return flags;
+}
+
+arguments driver::host_flags(bool by_clang) const {
+  arguments flags;
+  if (!o_.host_level.empty())
+    flags.push_back("-O" + (o_.host_level.size() > 1 || o_.host_level[0] > '3' ? std::string("3")
+                                                                               : o_.host_level));
+  if (o_.debug_host) flags.push_back("-g");
+  if (o_.profile) flags.push_back("-pg");
+  if (o_.no_exceptions) flags.push_back("-fno-exceptions");
+  // As on an x86-64 host, where nvcc's compiler has no fused multiply-add to use; the same on all
+  // machines.
+  if (by_clang) flags.push_back("-ffp-contract=off");
+  add(flags, o_.host_options);
+  return flags;
+}
+
+arguments driver::dependency_flags(const input& source, const std::string& object) const {
+  if (o_.dependencies == dependency_mode::none) return {};
+  const bool only = o_.stop_after == phase::dependencies;
+  arguments flags;
+  if (only)
+    flags.push_back(o_.dependencies == dependency_mode::all ? "-M" : "-MM");
+  else
+    flags.push_back(o_.dependencies == dependency_mode::all ? "-MD" : "-MMD");
+  std::string file = o_.dependency_file;
+  if (file.empty() && only) file = o_.output;
+  if (file.empty() && !only) {
+    std::filesystem::path name = !o_.output.empty() ? std::filesystem::path(o_.output)
+                                                    : std::filesystem::path(source.path).filename();
+    file = name.replace_extension(".d").string();
+  }
+  if (!file.empty()) add(flags, {"-MF", file});
+  std::string target = o_.dependency_target;
+  if (target.empty()) {
+    target = only || o_.stop_after != phase::compile
+                 ? std::filesystem::path(source.path).filename().replace_extension(".o").string()
+                 : object;
+    if (only && !o_.output_directory.empty()) target = o_.output_directory + "/" + target;
+  }
+  add(flags, {"-MT", target});
+  if (o_.phony_targets) flags.push_back("-MP");
+  return flags;
+}
+
+arguments driver::sanitizer_flags() const {
+  arguments flags;
+  for (const std::string& flag : o_.host_options)
+    if (starts_with(flag, "-fsanitize=") || starts_with(flag, "-fno-sanitize"))
+      flags.push_back(flag);
+  return flags;
+}
+
+// Distinguishes the static device symbols of this file from those of others: the same for both
+// passes and for the next build, different for the same source compiled with other options.
+std::string driver::unit_id(const input& source, const std::string& object) const {
+  if (!o_.seed.empty()) return hexadecimal_hash(o_.seed);
+  std::error_code error;
+  std::string all = std::filesystem::absolute(source.path, error).string();
+  if (o_.stop_after == phase::compile) all += '\n' + object;
+  for (const std::string& argument : o_.original) all += '\n' + argument;
+  return hexadecimal_hash(all);
+}
+
+}  // namespace sb::nvcc

@@ -1,0 +1,580 @@
+// Every option of nvcc 13, and what this driver does with it.
+#include <algorithm>
+#include <cstdlib>
+
+#include "options.hpp"
+
+namespace sb::nvcc {
+namespace {
+
+using shape = option_spec::shape;
+using enum treatment;
+
+void append(arguments& to, const std::string& list) {
+  for (std::string& item : split_list(list)) to.push_back(std::move(item));
+}
+
+void append_words(arguments& to, const std::string& list) {
+  for (const std::string& item : split_list(list))
+    for (std::string& word : split_words(item)) to.push_back(std::move(word));
+}
+
+bool truth(const std::string& value) { return value == "true"; }
+
+void one_of(const char* option, const std::string& value,
+            std::initializer_list<std::string_view> allowed) {
+  if (std::find(allowed.begin(), allowed.end(), value) == allowed.end())
+    throw fatal_error("Value '" + value + "' is not defined for option '" + option + "'");
+}
+
+constexpr int known_architectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
+
+void add_architecture(options& o, int number) {
+  if (std::find(o.architectures.begin(), o.architectures.end(), number) == o.architectures.end())
+    o.architectures.push_back(number);
+}
+
+// sm_90, sm_90a, compute_100f, lto_80
+int architecture_number(const std::string& name) {
+  for (std::string_view prefix : {"sm_", "compute_", "lto_"}) {
+    if (!starts_with(name, prefix)) continue;
+    std::string digits = name.substr(prefix.size());
+    if (!digits.empty() && (digits.back() == 'a' || digits.back() == 'f')) digits.pop_back();
+    for (int known : known_architectures)
+      if (digits == std::to_string(known)) return known;
+  }
+  throw fatal_error("Unsupported gpu architecture '" + name + "'");
+}
+
+void set_architecture(options& o, const std::string& value) {
+  if (value == "native") return add_architecture(o, 90);
+  if (value == "all" || value == "all-major") {
+    for (int known : known_architectures)
+      if (value == "all" || known % 10 == 0 || known == 75) add_architecture(o, known);
+    return;
+  }
+  add_architecture(o, architecture_number(value));
+}
+
+// arch=compute_90,code=sm_90 or code=[sm_90,compute_90] or code="sm_90,compute_90"
+void generate_code(options& o, const std::string& value) {
+  std::string plain;
+  for (char c : value)
+    if (c != '[' && c != ']' && c != '"' && c != '\'') plain += c;
+  bool in_code = false;
+  for (const std::string& item : split(plain, ',')) {
+    const std::size_t equals = item.find('=');
+    if (equals == std::string::npos) {
+      if (!in_code) throw fatal_error("'" + item + "' is not in 'keyword=value' format");
+      (void)architecture_number(item);
+      continue;
+    }
+    const std::string keyword = item.substr(0, equals);
+    if (keyword != "arch" && keyword != "code")
+      throw fatal_error("Illegal keyword '" + keyword + "' for option 'generate-code'");
+    in_code = keyword == "code";
+    const int number = architecture_number(item.substr(equals + 1));
+    if (!in_code) add_architecture(o, number);
+  }
+}
+
+void set_errors(options& o, const std::string& value) {
+  for (const std::string& kind : split_list(value)) {
+    one_of("Werror", kind,
+           {"all-warnings", "cross-execution-space-call", "default-stream-launch",
+            "deprecated-declarations", "ext-lambda-captures-this", "missing-launch-bounds",
+            "reorder"});
+    o.errors.push_back(kind);
+  }
+}
+
+void nothing(options&, const std::string&) {}
+
+// There is no PTX, cubin or fatbin here: device code is compiled for the machine's own processor.
+template <char Which>
+void refuse_device_output(options&, const std::string&) {
+  const char* name = Which == 'p'   ? "-ptx"
+                     : Which == 'c' ? "-cubin"
+                     : Which == 'f' ? "-fatbin"
+                     : Which == 'o' ? "-optix-ir"
+                     : Which == 'l' ? "-ltoir"
+                                    : "-cuda";
+  throw fatal_error(std::string("Option '") + name +
+                    "' is not available: Streambed compiles device code for this machine's own "
+                    "processor, so there is no such file to write. Use -c or link a program.");
+}
+
+std::vector<option_spec> make_table() {
+  const auto flag = shape::flag;
+  const auto value = shape::value;
+  const auto list = shape::list;
+  const auto boolean = shape::boolean;
+  const auto number = shape::number;
+#define DO []([[maybe_unused]] options & o, [[maybe_unused]] const std::string& v)
+  return {// Phases
+          {"--compile", "-c", flag, honoured, DO{o.stop_after = phase::compile;
+}
+, "compile each source into an object"
+}  // namespace
+, {"--device-c", "-dc", flag, honoured,
+   DO{o.stop_after = phase::compile, o.relocatable_device_code = true;
+}  // namespace sb::nvcc
+, "-c with -rdc=true"
+}
+, {"--device-w", "-dw", flag, honoured,
+   DO{o.stop_after = phase::compile, o.relocatable_device_code = false;
+}
+, "-c with -rdc=false"
+}
+, {"--device-link", "-dlink", flag, honoured, DO{o.stop_after = phase::device_link;
+}
+, "link relocatable device code into an object for the host linker"
+}
+, {"--link", "-link", flag, honoured, DO{o.stop_after = phase::link;
+}
+, "compile and link (the default)"
+}
+, {"--lib", "-lib", flag, honoured, DO{o.stop_after = phase::library;
+}
+, "compile and put the objects into a static library"
+}
+, {"--run", "-run", flag, honoured, DO{o.run = true;
+}
+, "link, then run the program"
+}
+, {"--preprocess", "-E", flag, honoured, DO{o.stop_after = phase::preprocess;
+}
+, "preprocess to standard output (as the device pass sees it)"
+}
+, {"--generate-dependencies", "-M", flag, honoured,
+   DO{o.stop_after = phase::dependencies, o.dependencies = dependency_mode::all;
+}
+, "write a make rule instead of compiling"
+}
+, {"--generate-nonsystem-dependencies", "-MM", flag, honoured,
+   DO{o.stop_after = phase::dependencies, o.dependencies = dependency_mode::user;
+}
+, "-M without system headers"
+}
+, {"--generate-dependencies-with-compile", "-MD", flag, honoured,
+   DO{o.dependencies = dependency_mode::all;
+}
+, "write a make rule beside compiling"
+}
+, {"--generate-nonsystem-dependencies-with-compile", "-MMD", flag, honoured,
+   DO{o.dependencies = dependency_mode::user;
+}
+, "-MD without system headers"
+}
+, {"--dependency-output", "-MF", value, honoured, DO{o.dependency_file = v;
+}
+, "file for the make rule"
+}
+, {"--generate-dependency-targets", "-MP", flag, honoured, DO{o.phony_targets = true;
+}
+, "an empty rule for each header"
+}
+, {"--dependency-target-name", "-MT", value, honoured, DO{o.dependency_target = v;
+}
+, "target of the make rule"
+}
+, {"--cuda", "-cuda", flag, refused, refuse_device_output<'u'>, "no such intermediate file"},
+    {"--cubin", "-cubin", flag, refused, refuse_device_output<'c'>, "no such device file"},
+    {"--fatbin", "-fatbin", flag, refused, refuse_device_output<'f'>, "no such device file"},
+    {"--ptx", "-ptx", flag, refused, refuse_device_output<'p'>, "no such device file"},
+    {"--optix-ir", "-optix-ir", flag, refused, refuse_device_output<'o'>, "no such device file"},
+    {"--ltoir", "-ltoir", flag, refused, refuse_device_output<'l'>, "no such device file"},
+
+    // Files and paths
+    {"--output-file", "-o", value, honoured, DO{o.output = v;
+}
+, "name of the output"
+}
+, {"--pre-include", "-include", list, honoured, DO{append(o.pre_includes, v);
+}
+, "header to include first"
+}
+, {"--library", "-l", list, honoured, DO{append(o.libraries, v);
+}
+, "library to link"
+}
+, {"--define-macro", "-D", list, honoured, DO{append(o.defines, v);
+}
+, "define a macro"
+}
+, {"--undefine-macro", "-U", list, honoured, DO{append(o.undefines, v);
+}
+, "undefine a macro"
+}
+, {"--include-path", "-I", list, honoured, DO{append(o.include_paths, v);
+}
+, "directory of headers"
+}
+, {"--system-include", "-isystem", list, honoured, DO{append(o.system_includes, v);
+}
+, "directory of system headers"
+}
+, {"--library-path", "-L", list, honoured, DO{append(o.library_paths, v);
+}
+, "directory of libraries"
+}
+, {"--output-directory", "-odir", value, honoured, DO{o.output_directory = v;
+}
+, "directory of the output"
+}
+, {"--compiler-bindir", "-ccbin", value, honoured, DO{o.host_compiler = v;
+}
+, "compiler for .c and .cpp inputs and for linking (.cu is always compiled by clang 19)"
+}
+, {"--archiver-binary", "-arbin", value, honoured, DO{o.archiver = v;
+}
+, "ar for -lib"
+}
+, {"--cudart", "-cudart", value, honoured, DO{one_of("cudart", v, {"none", "shared", "static"});
+o.cudart = v == "none"     ? cudart_kind::none
+           : v == "static" ? cudart_kind::static_
+                           : cudart_kind::shared;
+}
+, "none|shared|static runtime library; the default here is shared, found through an rpath, so "
+  "that a program and its shared libraries use one device"
+}
+, {"--cudadevrt", "-cudadevrt", value, ignored, DO{one_of("cudadevrt", v, {"none", "static"});
+}
+, "the library is empty here"
+}
+, {"--allow-unsupported-compiler", "-allow-unsupported-compiler", flag, ignored, nothing, ""},
+    {"--objdir-as-tempdir", "-objtemp", flag, ignored, nothing, ""},
+    {"--libdevice-directory", "-ldir", value, ignored, nothing, ""},
+    {"--target-directory", "-target-dir", value, ignored, nothing, ""},
+    {"--use-local-env", "-use-local-env", flag, ignored, nothing, ""},
+    {"--force-cl-env-setup", "-force-cl-env-setup", flag, ignored, nothing, ""},
+
+    // Behaviour of compiler and linker
+    {"--profile", "-pg", flag, honoured, DO{o.profile = true;
+}
+, "gprof for host code"
+}
+, {"--debug", "-g", flag, honoured, DO{o.debug_host = true;
+}
+, "debug information, host"
+}
+, {"--device-debug", "-G", flag, honoured, DO{o.debug_device = true;
+}
+, "debug information and little optimisation, device"
+}
+, {"--generate-line-info", "-lineinfo", flag, honoured, DO{o.line_info = true;
+}
+, "line numbers of device code"
+}
+, {"--optimize", "-O", number, honoured, DO{o.host_level = v;
+}
+, "optimisation of host code (device code: always 3 unless -G)"
+}
+, {"--no-exceptions", "-noeh", flag, honoured, DO{o.no_exceptions = true;
+}
+, "no exceptions in host code"
+}
+, {"--shared", "-shared", flag, honoured, DO{o.shared = true;
+}
+, "link a shared library"
+}
+, {"--relocatable-link", "-r", flag, honoured, DO{o.relocatable_link = true;
+}
+, "link a relocatable object"
+}
+, {"--x", "-x", value, honoured, DO{one_of("x", v, {"c", "c++", "cu"});
+o.as = v == "c" ? language::c : v == "c++" ? language::cxx : language::cuda;
+}
+, "c|c++|cu: language of the sources"
+}
+, {"--std", "-std", value, honoured,
+   DO{one_of("std", v, {"c++03", "c++11", "c++14", "c++17", "c++20"});
+if (!o.standard.empty() && o.standard != v)
+  o.messages.push_back(
+      "incompatible redefinition for option 'std', the last value of "
+      "this option was used");
+o.standard = v;
+}
+, "c++03|c++11|c++14|c++17|c++20; the default is c++17. The headers need c++11 or later: "
+  "c++03 is taken as c++11"
+}
+, {"--ftemplate-backtrace-limit", "-ftemplate-backtrace-limit", number, honoured,
+   DO{o.template_backtrace = v;
+}
+, "length of template notes"
+}
+, {"--ftemplate-depth", "-ftemplate-depth", number, honoured, DO{o.template_depth = v;
+}
+, "depth of template instantiation"
+}
+, {"--expt-relaxed-constexpr", "-expt-relaxed-constexpr", flag, honoured,
+   DO{o.relaxed_constexpr = true;
+}
+, "defines __CUDACC_RELAXED_CONSTEXPR__; constexpr functions are always callable on both sides"
+}
+, {"--extended-lambda", "-extended-lambda", flag, honoured, DO{o.extended_lambda = true;
+}
+, "defines __CUDACC_EXTENDED_LAMBDA__; such lambdas are always accepted"
+}
+, {"--expt-extended-lambda", "-expt-extended-lambda", flag, honoured, DO{o.extended_lambda = true;
+}
+, "same as --extended-lambda"
+}
+, {"--machine", "-m", value, honoured,
+   DO{if (v != "64") throw fatal_error("Unknown option '-m" + v + "'");
+}
+, "64 is the only machine"
+}
+, {"--m64", "-m64", flag, ignored, nothing, "the only machine"},
+    {"--optimization-info", "-opt-info", list, ignored, nothing, ""},
+    {"--Ofast-compile", "-Ofc", value, ignored,
+     DO{one_of("Ofast-compile", v, {"0", "max", "mid", "min"});
+}
+, ""
+}
+, {"--dopt", "-dopt", value, ignored, DO{one_of("dopt", v, {"on"});
+}
+, ""
+}
+,
+    {"--dlink-time-opt",
+     "-dlto",
+     flag,
+     ignored,
+     nothing,
+     "relocatable device code is always optimised as a whole when linked"},
+    {"--lto", "-lto", flag, ignored, nothing, "same as -dlto"},
+    {"--gen-opt-lto", "-gen-opt-lto", flag, ignored, nothing, ""},
+    {"--no-host-device-initializer-list", "-nohdinitlist", flag, ignored, nothing, ""},
+    {"--no-host-device-move-forward", "-nohdmoveforward", flag, ignored, nothing, ""},
+
+    // Options for the tools
+    {"--compiler-options", "-Xcompiler", list, honoured, DO{append_words(o.host_options, v);
+}
+, "for the host compiler; -fsanitize=... also instruments device code"
+}
+, {"--linker-options", "-Xlinker", list, honoured, DO{append_words(o.linker_options, v);
+}
+, "for the host linker"
+}
+, {"--archive-options", "-Xarchive", list, honoured, DO{append_words(o.archive_options, v);
+}
+, "for ar"
+}
+, {"--ptxas-options", "-Xptxas", list, ignored, nothing, "there is no ptxas"},
+    {"--nvlink-options", "-Xnvlink", list, ignored, nothing, "there is no nvlink"},
+    {"--cudafe-options", "-Xcudafe", list, ignored, nothing, "there is no cudafe"},
+    {"--fatbin-options", "-Xfatbin", list, ignored, nothing, "there is no fatbinary"},
+    {"--opencc-options", "-Xopencc", list, ignored, nothing, ""},
+    {"--cicc-options", "-Xcicc", list, ignored, nothing, "there is no cicc"},
+
+    // The driver itself
+    {"--forward-unknown-to-host-compiler", "-forward-unknown-to-host-compiler", flag, honoured,
+     DO{o.forward_to_compiler = true;
+}
+, "unknown options go to the host compiler"
+}
+, {"--forward-unknown-to-host-linker", "-forward-unknown-to-host-linker", flag, honoured,
+   DO{o.forward_to_linker = true;
+}
+, "unknown options go to the host linker"
+}
+, {"--forward-unknown-opts", "-forward-unknown-opts", flag, honoured,
+   DO{o.forward_to_compiler = o.forward_to_linker = true;
+}
+, "both"
+}
+, {"--dryrun", "-dryrun", flag, honoured, DO{o.dry_run = true;
+}
+, "list the commands without running them"
+}
+, {"--verbose", "-v", flag, honoured, DO{o.verbose = true;
+}
+, "list the commands"
+}
+, {"--threads", "-t", number, honoured, DO{o.threads = std::atoi(v.c_str());
+}
+, "sources compiled at the same time; 0: one per processor"
+}
+, {"--keep", "-keep", flag, honoured, DO{o.keep = true;
+}
+, "keep intermediate files"
+}
+, {"--keep-dir", "-keep-dir", value, honoured, DO{o.keep = true, o.keep_directory = v;
+}
+, "keep intermediate files there"
+}
+, {"--save-temps", "-save-temps", flag, honoured, DO{o.keep = true;
+}
+, "same as -keep"
+}
+, {"--clean-targets", "-clean", flag, honoured, DO{o.clean = true;
+}
+, "delete what the command would have made"
+}
+, {"--run-args", "-run-args", list, honoured, DO{append(o.run_arguments, v);
+}
+, "arguments for -run"
+}
+, {"--time", "-time", value, honoured, DO{o.time_file = v;
+}
+, "append the time of each step to a file, or - for standard output"
+}
+, {"--no-device-link", "-nodlink", flag, honoured, DO{o.no_device_link = true;
+}
+, "do not link device code"
+}
+, {"--frandom-seed", "-frandom-seed", value, honoured, DO{o.seed = v;
+}
+, "seed of the names of static device symbols (they are reproducible without it)"
+}
+, {"--fdevice-syntax-only", "-fdevice-syntax-only", flag, honoured, DO{o.syntax_only_device = true;
+}
+, "only check the syntax of device code"
+}
+, {"--split-compile", "-split-compile", number, ignored, nothing, ""},
+    {"--split-compile-extended", "-split-compile-extended", number, ignored, nothing, ""},
+    {"--fdevice-time-trace", "-fdevice-time-trace", value, ignored, nothing, ""},
+    {"--dont-use-profile", "-noprof", flag, ignored, nothing, "there is no nvcc.profile"},
+    {"--input-drive-prefix", "-idp", value, ignored, nothing, ""},
+    {"--dependency-drive-prefix", "-ddp", value, ignored, nothing, ""},
+    {"--drive-prefix", "-dp", value, ignored, nothing, ""},
+    {"--no-align-double", "--no-align-double", flag, ignored, nothing, ""},
+    {"--static-global-template-stub",
+     "-static-global-template-stub",
+     boolean,
+     ignored,
+     nothing,
+     ""},
+    {"--device-entity-has-hidden-visibility",
+     "-device-entity-has-hidden-visibility",
+     boolean,
+     ignored,
+     nothing,
+     ""},
+    {"--jobserver", "-jobserver", flag, ignored, nothing, ""},
+
+    // Device code
+    {"--gpu-architecture",
+     "-arch",
+     value,
+     honoured,
+     set_architecture,
+     "sets __CUDA_ARCH__; native is sm_90, the default sm_75. Of several, the newest up to sm_90"},
+    {"--gpu-code", "-code", list, honoured,
+     DO{for (const std::string& name : split_list(v))(void) architecture_number(name);
+}
+, "checked; the code is always this machine's"
+}
+, {"--generate-code", "-gencode", value, honoured, generate_code, "like -arch, repeatable"},
+    {"--relocatable-device-code", "-rdc", boolean, honoured,
+     DO{o.relocatable_device_code = truth(v);
+}
+, "device code that is linked across files"
+}
+, {"--use_fast_math", "-use_fast_math", flag, honoured, DO{o.fast_math = true;
+}
+, "fast intrinsics, approximate division and root; denormals are kept"
+}
+, {"--prec-div", "-prec-div", boolean, honoured, DO{o.precise_division = truth(v);
+}
+, "false: divide by multiplying with the reciprocal"
+}
+, {"--prec-sqrt", "-prec-sqrt", boolean, honoured, DO{o.precise_root = truth(v);
+}
+, "false: approximate square roots"
+}
+, {"--fmad", "-fmad", boolean, honoured, DO{o.contract = truth(v);
+}
+, "contract a*b+c in device code (default true)"
+}
+, {"--ftz", "-ftz", boolean, ignored, nothing, "denormals are always kept"},
+    {"--maxrregcount", "-maxrregcount", number,
+     ignored,          nothing,         "the processor's registers are its own"},
+    {"--entries", "-e", list, ignored, nothing, ""},
+    {"--extra-device-vectorization",    "-extra-device-vectorization", flag, ignored, nothing,
+     "device code is always vectorised"},
+    {"--default-stream", "-default-stream", value, honoured,
+     DO{one_of("default-stream", v, {"legacy", "null", "per-thread"});
+o.per_thread_default_stream = v == "per-thread";
+}
+, "legacy|null|per-thread: what stream 0 means"
+}
+,
+
+    // Warnings and odds
+    {"--disable-warnings", "-w", flag, honoured, DO{o.no_warnings = true;
+}
+, "no warnings"
+}
+, {"--Wreorder", "-Wreorder", flag, honoured, DO{o.warnings.push_back("-Wreorder");
+}
+, "warn about reordered member initialisers"
+}
+, {"--Wno-deprecated-declarations", "-Wno-deprecated-declarations", flag, honoured,
+   DO{o.warnings.push_back("-Wno-deprecated-declarations");
+}
+, "no deprecation warnings"
+}
+, {"--Werror", "-Werror", list, honoured, set_errors, "kinds of warnings that are errors"},
+    {"--restrict", "-restrict", flag, ignored, nothing, "no assumption is made from it"},
+    {"--Wdefault-stream-launch", "-Wdefault-stream-launch", flag, ignored, nothing, ""},
+    {"--Wmissing-launch-bounds", "-Wmissing-launch-bounds", flag, ignored, nothing, ""},
+    {"--Wext-lambda-captures-this", "-Wext-lambda-captures-this", flag, ignored, nothing, ""},
+    {"--Wno-deprecated-gpu-targets", "-Wno-deprecated-gpu-targets", flag, ignored, nothing, ""},
+    {"--keep-device-functions", "-keep-device-functions", flag, ignored, nothing, ""},
+    {"--source-in-ptx", "-src-in-ptx", flag, ignored, nothing, "there is no PTX"},
+    {"--resource-usage", "-res-usage", flag, ignored, nothing, "there is no ptxas"},
+    {"--extensible-whole-program", "-ewp", flag, ignored, nothing, ""},
+    {"--no-compress", "-no-compress", flag, ignored, nothing, ""},
+    {"--compress-mode", "-compress-mode", value, ignored, nothing, ""},
+    {"--qpp-config", "-qpp-config", value, ignored, nothing, ""},
+    {"--compile-as-tools-patch", "-astoolspatch", flag, ignored, nothing, ""},
+    {"--display-error-number", "-err-no", flag, ignored, nothing, ""},
+    {"--no-display-error-number", "-no-err-no", flag, ignored, nothing, ""},
+    {"--diag-error", "-diag-error", list, ignored, nothing, "numbers of another front end"},
+    {"--diag-suppress", "-diag-suppress", list, ignored, nothing, "numbers of another front end"},
+    {"--diag-warn", "-diag-warn", list, ignored, nothing, "numbers of another front end"},
+    {"--host-linker-script", "-hls", value, ignored,
+     DO{one_of("host-linker-script", v, {"gen-lcs", "use-lcs"});
+}
+, ""
+}
+, {"--augment-host-linker-script", "-aug-hls", flag, ignored, nothing, ""},
+    {"--brief-diagnostics", "-brief-diag", boolean, ignored, nothing, ""},
+    {"--jump-table-density", "-jtd", number, ignored, nothing, ""},
+    {"--relocatable-ptx", "-reloc-ptx", flag, ignored, nothing, "there is no PTX"},
+    {"--device-stack-protector", "-device-stack-protector", boolean, ignored, nothing, ""},
+    {"--sanitize", "-sanitize", value, ignored, nothing, "use -Xcompiler -fsanitize=address"},
+    {"--list-gpu-code", "-code-ls", flag, honoured, DO{o.list_code = true;
+}
+, "list the architectures (sm_...) and exit"
+}
+, {"--list-gpu-arch", "-arch-ls", flag, honoured, DO{o.list_architectures = true;
+}
+, "list the architectures (compute_...) and exit"
+}
+, {"--help", "-h", flag, honoured, DO{o.show_help = true;
+}
+, "this text"
+}
+, {"--version", "-V", flag, honoured, DO{o.show_version = true;
+}
+, "the version"
+}
+,
+    // --options-file is expanded before options are looked up.
+    {"--options-file", "-optf", list, honoured, nothing, "read options from a file"},
+}
+;
+#undef DO
+}
+
+}  // namespace
+
+const std::vector<option_spec>& option_table() {
+  static const std::vector<option_spec> table = make_table();
+  return table;
+}
+
+}  // namespace sb::nvcc

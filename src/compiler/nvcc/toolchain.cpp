@@ -1,0 +1,131 @@
+#include "toolchain.hpp"
+
+#include <sys/utsname.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "process.hpp"
+
+namespace sb::nvcc {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string machine() {
+  utsname name = {};
+  uname(&name);
+  return name.machine;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+bool is_version_19(const std::string& clang, scratch_directory& scratch) {
+  const std::string file = scratch.file("version");
+  child::settings how;
+  how.standard_output = file;
+  if (run({clang, "-dumpversion"}, how).status != 0) return false;
+  return starts_with(read_file(file), "19.");
+}
+
+std::string find_clang() {
+  if (const std::string given = environment("STREAMBED_CLANG"); !given.empty()) {
+    const std::string found = find_program(given);
+    if (found.empty())
+      throw fatal_error("STREAMBED_CLANG names '" + given +
+                        "', which is not a program. Set it to clang++ of version 19.");
+    return found;
+  }
+  if (std::string found = find_program("clang++-19"); !found.empty()) return found;
+  if (is_executable("/usr/lib/llvm-19/bin/clang++")) return "/usr/lib/llvm-19/bin/clang++";
+  if (std::string found = find_program("clang++"); !found.empty()) {
+    scratch_directory scratch;
+    if (is_version_19(found, scratch)) return found;
+  }
+  throw fatal_error(
+      "clang 19 was not found, and .cu files are compiled by it. Install it (Debian: clang-19, "
+      "llvm-19, lld-19), or set STREAMBED_CLANG to its clang++.");
+}
+
+std::string find_lld(const std::string& clang) {
+  std::error_code error;
+  const fs::path real = fs::canonical(clang, error);
+  if (!error)
+    if (const fs::path beside = real.parent_path() / "ld.lld"; is_executable(beside.string()))
+      return beside.string();
+  for (const char* name : {"ld.lld-19", "/usr/lib/llvm-19/bin/ld.lld", "ld.lld"})
+    if (std::string found = find_program(name); !found.empty()) return found;
+  throw fatal_error(
+      "ld.lld was not found, and device code is linked by it. Install lld (Debian: lld-19).");
+}
+
+}  // namespace
+
+toolchain find_toolkit() {
+  toolchain tools;
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) throw fatal_error("Could not find my own place: /proc/self/exe is not readable");
+  tools.root = self.parent_path().parent_path().string();
+  tools.include = tools.root + "/include";
+  tools.pass = tools.root + "/lib64/streambed/sb_pass.so";
+  tools.linker_of_bitcode = tools.root + "/lib64/streambed/sb-device-link";
+
+  tools.triple = environment("STREAMBED_TARGET");
+  tools.architecture =
+      tools.triple.empty() ? machine() : tools.triple.substr(0, tools.triple.find('-'));
+  if (tools.architecture == "arm64") tools.architecture = "aarch64";
+  tools.this_machine = tools.architecture == machine();
+  if (tools.architecture != "aarch64" && tools.architecture != "x86_64")
+    throw fatal_error("The target '" + tools.architecture +
+                      "' is not supported. Streambed knows aarch64 and x86_64.");
+
+  tools.library = tools.root + "/lib64";
+  if (!tools.this_machine)
+    tools.library = tools.root + "/targets/" + tools.architecture + "-linux/lib";
+  if (const std::string given = environment("STREAMBED_TARGET_LIBRARY_DIR"); !given.empty())
+    tools.library = given;
+  return tools;
+}
+
+void find_tools(toolchain& tools) {
+  tools.clang = find_clang();
+  tools.lld = find_lld(tools.clang);
+}
+
+arguments toolchain::device_libraries() const {
+  const std::string multiarch = architecture + "-linux-gnu";
+  const std::string directories[] = {"/lib/" + multiarch, "/usr/lib/" + multiarch,
+                                     "/usr/" + multiarch + "/lib", "/lib64", "/usr/lib64"};
+  arguments found;
+  for (const char* name : {"libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libc.so.6"})
+    for (const std::string& directory : directories) {
+      if (!this_machine && directory.find(multiarch) == std::string::npos) continue;
+      if (const std::string path = directory + "/" + name; file_exists(path)) {
+        found.push_back(path);
+        break;
+      }
+    }
+  return found;
+}
+
+std::string host_compiler(const toolchain& tools, const options& o) {
+  if (o.host_compiler.empty()) return tools.clang;
+  std::error_code error;
+  if (fs::is_directory(o.host_compiler, error)) {
+    for (const char* name : {"g++", "clang++", "c++"})
+      if (const std::string path = o.host_compiler + "/" + name; is_executable(path)) return path;
+    throw fatal_error("Failed to find a host compiler in '" + o.host_compiler +
+                      "' (given by -ccbin): it holds neither g++ nor clang++");
+  }
+  std::string found = find_program(o.host_compiler);
+  if (found.empty())
+    throw fatal_error("Failed to preprocess host compiler properties: '" + o.host_compiler +
+                      "' (given by -ccbin) is not a program");
+  return found;
+}
+
+}  // namespace sb::nvcc

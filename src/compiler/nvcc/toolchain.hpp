@@ -1,0 +1,39 @@
+// Where things are: the toolkit that this executable belongs to, clang 19, lld, the host's
+// libraries.
+#pragma once
+
+#include <string>
+
+#include "options.hpp"
+#include "text.hpp"
+
+namespace sb::nvcc {
+
+struct toolchain {
+  std::string root;     // of the toolkit, found from the executable: it can be moved as a whole
+  std::string include;  // its headers
+  std::string library;  // its libraries, for the target
+  std::string pass;     // the LLVM pass plugin
+  std::string linker_of_bitcode;  // merges relocatable device code
+
+  std::string clang;  // clang++ of version 19
+  std::string lld;    // ld.lld
+
+  std::string triple;        // given by STREAMBED_TARGET, else empty: this machine
+  std::string architecture;  // aarch64 or x86_64
+  bool this_machine = true;  // the target is what we run on
+
+  // What device images may refer to: full names of the C, maths and support libraries.
+  [[nodiscard]] arguments device_libraries() const;
+};
+
+// Finds the toolkit only; enough for --version and the lines that -v prints.
+[[nodiscard]] toolchain find_toolkit();
+
+// Finds the tools as well. Throws fatal_error that says what to install.
+void find_tools(toolchain& tools);
+
+// The compiler named by -ccbin (a program, or a directory that holds one), or clang.
+[[nodiscard]] std::string host_compiler(const toolchain& tools, const options& o);
+
+}  // namespace sb::nvcc
