@@ -7,8 +7,8 @@
 #define __CUDART_API_VERSION CUDART_VERSION
 
 #include "builtin_types.h"
-#include "host_defines.h"
 #include "crt/per_thread_stream.h"
+#include "host_defines.h"
 
 #ifdef __cplusplus
 #define SB_DEFAULT(value) = value

@@ -2,13 +2,13 @@
 #ifndef __DRIVER_TYPES_H__
 #define __DRIVER_TYPES_H__
 
-#include "host_defines.h"
 #include "crt/types_device.h"
 #include "crt/types_error.h"
 #include "crt/types_graph.h"
 #include "crt/types_launch.h"
 #include "crt/types_memory.h"
 #include "crt/types_stream.h"
+#include "host_defines.h"
 #include "vector_types.h"
 
 #endif

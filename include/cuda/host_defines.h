@@ -24,15 +24,15 @@
 
 /* Compiled for the host's own architecture, a kernel looks like any function: the annotations are
    what the compiler's pass finds it by, and where it reads the bounds. */
-#define __global__ __attribute__((global, annotate("sb.kernel")))
+#define __global__ __attribute__((global, annotate("streambed.kernel")))
 #define __launch_bounds__(...) \
-  __attribute__((launch_bounds(__VA_ARGS__), annotate("sb.launch_bounds", __VA_ARGS__)))
-#define __cluster_dims__(...) __attribute__((annotate("sb.cluster_dims", __VA_ARGS__)))
+  __attribute__((launch_bounds(__VA_ARGS__), annotate("streambed.launch_bounds", __VA_ARGS__)))
+#define __cluster_dims__(...) __attribute__((annotate("streambed.cluster_dims", __VA_ARGS__)))
 #define __maxnreg__(...)
 #define __block_size__(...)
 
 /* Managed variables are device variables that the host reaches through their own storage. */
-#define __managed__ __attribute__((device, annotate("sb.managed")))
+#define __managed__ __attribute__((device, annotate("streambed.managed")))
 
 /* A parameter of a kernel is never written to by another thread here, so this asks for nothing. */
 #define __grid_constant__

@@ -215,7 +215,6 @@ enum cudaDeviceAttr {
 
 /* Removed from CUDA 13, still asked for by older programs. */
 #define cudaDevAttrCooperativeMultiDeviceLaunch cudaDevAttrReserved96
-#define cudaDevP2PAttrAccessAccessSupported cudaDevP2PAttrAccessSupported
 
 #ifndef CU_UUID_HAS_BEEN_DEFINED
 #define CU_UUID_HAS_BEEN_DEFINED

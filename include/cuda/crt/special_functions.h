@@ -1,0 +1,228 @@
+/* The maths functions that CUDA has beyond the C library, on both sides. Those for float compute in
+   double and round once. */
+#ifndef STREAMBED_SPECIAL_FUNCTIONS_H
+#define STREAMBED_SPECIAL_FUNCTIONS_H
+
+#include "host_device_libc.h"
+#include "min_max_functions.h"
+
+/* Reciprocal roots. */
+SB_BOTH_FN double rsqrt(double x) { return 1.0 / __builtin_sqrt(x); }
+SB_BOTH_FN float rsqrtf(float x) {
+  return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
+}
+SB_BOTH_FN float rsqrt(float x) { return rsqrtf(x); }
+SB_BOTH_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
+SB_BOTH_FN float rcbrtf(float x) { return static_cast<float>(1.0 / cbrt(static_cast<double>(x))); }
+SB_BOTH_FN float rcbrt(float x) { return rcbrtf(x); }
+
+/* Lengths. They are scaled by a power of two, so that squares neither overflow nor vanish. */
+SB_BOTH_FN double norm(int dim, const double* p) {
+  double largest = 0.0;
+  for (int i = 0; i < dim; ++i) {
+    if (__builtin_isinf(p[i])) return __builtin_inf();
+    largest = __builtin_fmax(largest, __builtin_fabs(p[i]));
+  }
+  const int exponent = largest > 0.0 ? ilogb(largest) : 0;
+  double sum = 0.0;
+  for (int i = 0; i < dim; ++i) {
+    const double scaled = scalbn(p[i], -exponent);
+    sum = __builtin_fma(scaled, scaled, sum);
+  }
+  return scalbn(__builtin_sqrt(sum), exponent);
+}
+SB_BOTH_FN float normf(int dim, const float* p) {
+  double sum = 0.0;
+  bool infinite = false;
+  for (int i = 0; i < dim; ++i) {
+    infinite = infinite || __builtin_isinf(p[i]);
+    sum += static_cast<double>(p[i]) * p[i];
+  }
+  return infinite ? __builtin_inff() : static_cast<float>(__builtin_sqrt(sum));
+}
+SB_BOTH_FN float norm(int dim, const float* p) { return normf(dim, p); }
+SB_BOTH_FN double norm3d(double a, double b, double c) {
+  const double p[3] = {a, b, c};
+  return norm(3, p);
+}
+SB_BOTH_FN double norm4d(double a, double b, double c, double d) {
+  const double p[4] = {a, b, c, d};
+  return norm(4, p);
+}
+SB_BOTH_FN float norm3df(float a, float b, float c) {
+  const float p[3] = {a, b, c};
+  return normf(3, p);
+}
+SB_BOTH_FN float norm4df(float a, float b, float c, float d) {
+  const float p[4] = {a, b, c, d};
+  return normf(4, p);
+}
+SB_BOTH_FN float norm3d(float a, float b, float c) { return norm3df(a, b, c); }
+SB_BOTH_FN float norm4d(float a, float b, float c, float d) { return norm4df(a, b, c, d); }
+SB_BOTH_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+SB_BOTH_FN float rhypotf(float x, float y) {
+  return static_cast<float>(1.0 / hypot(static_cast<double>(x), static_cast<double>(y)));
+}
+SB_BOTH_FN float rhypot(float x, float y) { return rhypotf(x, y); }
+SB_BOTH_FN double rnorm(int dim, const double* p) { return 1.0 / norm(dim, p); }
+SB_BOTH_FN float rnormf(int dim, const float* p) { return 1.0f / normf(dim, p); }
+SB_BOTH_FN float rnorm(int dim, const float* p) { return rnormf(dim, p); }
+SB_BOTH_FN double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
+SB_BOTH_FN double rnorm4d(double a, double b, double c, double d) {
+  return 1.0 / norm4d(a, b, c, d);
+}
+SB_BOTH_FN float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
+SB_BOTH_FN float rnorm4df(float a, float b, float c, float d) { return 1.0f / norm4df(a, b, c, d); }
+SB_BOTH_FN float rnorm3d(float a, float b, float c) { return rnorm3df(a, b, c); }
+SB_BOTH_FN float rnorm4d(float a, float b, float c, float d) { return rnorm4df(a, b, c, d); }
+
+/* sin and cos of multiples of pi. `x` comes down to a quarter turn either way first, exactly. */
+SB_BOTH_FN void sincospi(double x, double* sine, double* cosine) {
+  if (__builtin_isinf(x) || __builtin_isnan(x)) {
+    *sine = *cosine = __builtin_nan("");
+    return;
+  }
+  const double halves = __builtin_rint(2.0 * x);
+  const double rest = __builtin_fma(-0.5, halves, x);
+  const double pi = 3.14159265358979311600, pi_low = 1.2246467991473532e-16;
+  const double angle = rest * pi;
+  const double slack = __builtin_fma(rest, pi, -angle) + rest * pi_low;
+  const double s0 = sin(angle), c0 = cos(angle);
+  const double s = s0 + slack * c0, c = c0 - slack * s0;
+  const int quarter = static_cast<int>(halves - 4.0 * __builtin_floor(halves / 4.0));
+  const double turned_s = quarter == 0 ? s : quarter == 1 ? c : quarter == 2 ? -s : -c;
+  const double turned_c = quarter == 0 ? c : quarter == 1 ? -s : quarter == 2 ? -c : s;
+  /* Whole numbers give a zero with the sign of x; the cosine's zeros are positive. */
+  *sine = rest == 0.0 && quarter % 2 == 0 ? __builtin_copysign(0.0, x) : turned_s;
+  *cosine = rest == 0.0 && quarter % 2 == 1 ? 0.0 : turned_c;
+}
+SB_BOTH_FN double sinpi(double x) {
+  double s, c;
+  sincospi(x, &s, &c);
+  return s;
+}
+SB_BOTH_FN double cospi(double x) {
+  double s, c;
+  sincospi(x, &s, &c);
+  return c;
+}
+SB_BOTH_FN float sinpif(float x) { return static_cast<float>(sinpi(static_cast<double>(x))); }
+SB_BOTH_FN float cospif(float x) { return static_cast<float>(cospi(static_cast<double>(x))); }
+SB_BOTH_FN void sincospif(float x, float* sine, float* cosine) {
+  *sine = sinpif(x);
+  *cosine = cospif(x);
+}
+SB_BOTH_FN float sinpi(float x) { return sinpif(x); }
+SB_BOTH_FN float cospi(float x) { return cospif(x); }
+SB_BOTH_FN void sincospi(float x, float* sine, float* cosine) { sincospif(x, sine, cosine); }
+
+/* exp(x*x) * erfc(x). The square is carried in two parts; where erfc vanishes, the series in 1/x^2.
+ */
+SB_BOTH_FN double erfcx(double x) {
+  if (x < 25.0) {
+    const double square = x * x;
+    const double slack = __builtin_fma(x, x, -square);
+    const double grown = exp(square);
+    return grown > 1.7e308 ? grown * 2.0 : (grown + grown * slack) * erfc(x);
+  }
+  const double t = 0.5 / (x * x);
+  const double series = 1.0 - t * (1.0 - 3.0 * t * (1.0 - 5.0 * t * (1.0 - 7.0 * t)));
+  return 0.56418958354775628695 / x * series;
+}
+SB_BOTH_FN float erfcxf(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
+SB_BOTH_FN float erfcx(float x) { return erfcxf(x); }
+
+/* A first guess from the logarithm of what is left of one, then Halley's steps. */
+SB_BOTH_FN double __sb_erf_guess(double log_of_rest) {
+  const double a = 0.147, two_over_pi_a = 4.3307467508;
+  const double half = two_over_pi_a + 0.5 * log_of_rest;
+  return __builtin_sqrt(__builtin_sqrt(half * half - log_of_rest / a) - half);
+}
+SB_BOTH_FN double erfinv(double y) {
+  const double size = __builtin_fabs(y);
+  if (!(size <= 1.0)) return __builtin_nan("");
+  if (size == 1.0) return __builtin_copysign(__builtin_inf(), y);
+  if (size < 1e-8) return y * 0.88622692545275801365;
+  double x = __sb_erf_guess(log1p(-size * size));
+  for (int i = 0; i < 3; ++i) {
+    const double excess = size < 0.5 ? erf(x) - size : (1.0 - size) - erfc(x);
+    const double step = excess * exp(x * x) * 0.88622692545275801365;
+    x -= step / (1.0 + x * step);
+  }
+  return __builtin_copysign(x, y);
+}
+SB_BOTH_FN double erfcinv(double y) {
+  if (!(y >= 0.0 && y <= 2.0)) return __builtin_nan("");
+  if (y == 0.0) return __builtin_inf();
+  if (y >= 0.5) return erfinv(1.0 - y);
+  double x = __sb_erf_guess(log(y * (2.0 - y)));
+  for (int i = 0; i < 3; ++i) {
+    /* Relative to y, because exp(x*x) alone leaves the range for the smallest y. */
+    const double step = (y - erfc(x)) * exp(x * x) * 0.88622692545275801365;
+    x -= step / (1.0 + x * step);
+  }
+  return x;
+}
+SB_BOTH_FN double normcdfinv(double y) {
+  if (!(y >= 0.0 && y <= 1.0)) return __builtin_nan("");
+  return -1.41421356237309514547 * erfcinv(2.0 * y);
+}
+/* The argument of erfc is carried in two parts: its error is magnified by the argument's square. */
+SB_BOTH_FN double normcdf(double x) {
+  const double root = 0.70710678118654757274, root_low = -4.8336466567264567e-17;
+  const double t = -x * root;
+  if (!(__builtin_fabs(t) < 30.0)) return 0.5 * erfc(t);
+  const double slack = __builtin_fma(-x, root, -t) - x * root_low;
+  return 0.5 * (erfc(t) - 1.12837916709551257390 * exp(-t * t) * slack);
+}
+#define SB_FLOAT_FROM_DOUBLE(name)                                                               \
+  SB_BOTH_FN float name##f(float x) { return static_cast<float>(name(static_cast<double>(x))); } \
+  SB_BOTH_FN float name(float x) { return name##f(x); }
+SB_FLOAT_FROM_DOUBLE(erfinv)
+SB_FLOAT_FROM_DOUBLE(erfcinv)
+SB_FLOAT_FROM_DOUBLE(normcdfinv)
+SB_FLOAT_FROM_DOUBLE(normcdf)
+
+/* Modified Bessel functions of order 0 and 1: the power series, whose terms all have one sign, and
+   for large arguments the asymptotic one. */
+SB_BOTH_FN double __sb_bessel_i(int order, double size) {
+  if (size < 40.0) {
+    const double q = 0.25 * size * size;
+    double term = order == 0 ? 1.0 : 0.5 * size, sum = term;
+    for (int k = 1; k < 200 && term > sum * 1e-18; ++k) {
+      term *= q / (static_cast<double>(k) * (k + order));
+      sum += term;
+    }
+    return sum;
+  }
+  const double mu = 4.0 * order * order;
+  double term = 1.0, sum = 1.0;
+  for (int k = 1; k < 40; ++k) {
+    const double odd = 2.0 * k - 1.0;
+    const double next = term * -(mu - odd * odd) / (8.0 * k * size);
+    if (__builtin_fabs(next) < 1e-18 || __builtin_fabs(next) > __builtin_fabs(term)) break;
+    term = next;
+    sum += term;
+  }
+  const double half = exp(0.5 * size);
+  return half * (sum / __builtin_sqrt(6.28318530717958623200 * size)) * half;
+}
+SB_BOTH_FN double cyl_bessel_i0(double x) { return __sb_bessel_i(0, __builtin_fabs(x)); }
+SB_BOTH_FN double cyl_bessel_i1(double x) {
+  return __builtin_copysign(__sb_bessel_i(1, __builtin_fabs(x)), x);
+}
+SB_FLOAT_FROM_DOUBLE(cyl_bessel_i0)
+SB_FLOAT_FROM_DOUBLE(cyl_bessel_i1)
+#undef SB_FLOAT_FROM_DOUBLE
+
+/* float overloads of what the C library has only for double. */
+SB_BOTH_FN float exp10(float x) { return exp10f(x); }
+SB_BOTH_FN void sincos(float x, float* sine, float* cosine) { sincosf(x, sine, cosine); }
+SB_BOTH_FN float j0(float x) { return j0f(x); }
+SB_BOTH_FN float j1(float x) { return j1f(x); }
+SB_BOTH_FN float jn(int n, float x) { return jnf(n, x); }
+SB_BOTH_FN float y0(float x) { return y0f(x); }
+SB_BOTH_FN float y1(float x) { return y1f(x); }
+SB_BOTH_FN float yn(int n, float x) { return ynf(n, x); }
+
+#endif
