@@ -1,0 +1,16 @@
+# Configures and builds the project as if LLVM were not installed.
+function(must)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "failed (${status}): ${ARGV}")
+  endif()
+endfunction()
+
+must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${BINARY} -DCMAKE_MAKE_PROGRAM=${NINJA}
+     -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release
+     -DSTREAMBED_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON)
+must(${CMAKE_COMMAND} --build ${BINARY})
+must(${BINARY}/toolkit/bin/streambed --version)
+if(EXISTS ${BINARY}/toolkit/lib64/streambed/sb_pass.so)
+  message(FATAL_ERROR "the pass was built: LLVM was found after all")
+endif()
