@@ -1,0 +1,353 @@
+#include "oracle.hpp"
+
+#include <algorithm>
+
+namespace sb::sched {
+
+std::size_t oracle::add_stream(device_id device, stream_kind kind, stream_id id) {
+  std::uint32_t connection = 0;
+  if (kind != stream_kind::legacy) {
+    connection = streams_on_device_[device.value]++ % machine_.connections;
+  }
+  streams_.push_back({device, kind, connection, id});
+  return streams_.size() - 1;
+}
+
+std::string oracle::describe(std::size_t i) const {
+  constexpr const char* kinds[] = {"kernel", "copy", "fill",  "host function",
+                                   "record", "wait", "marker"};
+  return "command " + std::to_string(i) + " (" +
+         kinds[static_cast<std::size_t>(commands_[i].what.kind)] + " in stream " +
+         std::to_string(commands_[i].stream) + ")";
+}
+
+std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<std::size_t> record,
+                           command_set after) {
+  entry e;
+  e.what = c;
+  e.stream = stream;
+  const oracle::stream& s = streams_[stream];
+  e.device = c.device.valid() ? c.device : s.device;
+  const bool wait = c.kind == command_kind::event_wait;
+  const std::size_t self = commands_.size();
+
+  e.needs = after;
+  if (record) {
+    e.needs |= command_set{1} << *record;
+  }
+  if (wait && c.order == command_order::in_stream && all_done(e.needs) &&
+      (!record || s.kind != stream_kind::legacy)) {
+    e.absent = true;
+    commands_.push_back(e);
+    return self;
+  }
+  if (c.order == command_order::in_stream) {
+    for (std::size_t j = 0; j < self; ++j) {
+      const entry& other = commands_[j];
+      if (other.absent || other.what.order != command_order::in_stream) {
+        continue;
+      }
+      const oracle::stream& t = streams_[other.stream];
+      const bool legacy_meets_blocking =
+          s.device == t.device &&
+          ((s.kind == stream_kind::legacy && t.kind == stream_kind::blocking) ||
+           (s.kind == stream_kind::blocking && t.kind == stream_kind::legacy));
+      if (other.stream == stream || legacy_meets_blocking) {
+        e.needs |= command_set{1} << j;
+      }
+    }
+    switch (c.kind) {
+      case command_kind::kernel:
+      case command_kind::fill:
+        e.queue = place::compute;
+        break;
+      case command_kind::copy:
+        if (c.direction == copy_direction::device_to_host) {
+          e.queue = place::download;
+        } else if (c.direction == copy_direction::host_to_device && c.bytes >= 32768) {
+          e.queue = place::big_upload;
+        } else if (c.direction != copy_direction::host_to_host) {
+          e.queue = place::compute;
+        }
+        break;
+      case command_kind::host_function:
+        if (!all_done(e.needs)) {
+          e.queue = place::compute;
+          for (const entry& other : commands_) {
+            if (other.stream == stream && other.queue != place::none &&
+                other.what.kind != command_kind::host_function) {
+              e.queue = other.queue;
+            }
+          }
+        }
+        break;
+      default:
+        break;
+    }
+  }
+  if (machine_.connections >= 4) {
+    e.queue = place::none;
+  }
+  commands_.push_back(e);
+  return self;
+}
+
+bool oracle::same_queue(const entry& a, const entry& b) const {
+  const stream& s = streams_[a.stream];
+  const stream& t = streams_[b.stream];
+  return a.queue != place::none && a.queue == b.queue && s.device == t.device &&
+         s.connection == t.connection;
+}
+
+command_set oracle::left_queue() const {
+  command_set left = 0;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const entry& e = commands_[i];
+    bool gone = in(started_, i) || in(done_, i) || e.queue == place::none;
+    if (!gone && e.what.kind != command_kind::kernel && all_done(e.needs)) {
+      gone = true;
+      for (std::size_t j = 0; j < i; ++j) {
+        gone = gone && (in(left, j) || !same_queue(commands_[j], e));
+      }
+    }
+    if (gone) {
+      left |= command_set{1} << i;
+    }
+  }
+  return left;
+}
+
+const char* oracle::engine_is_full(const entry& e) const {
+  const device_limits& limits = machine_.devices[e.device.value];
+  const auto direction_group = [](copy_direction d) {
+    return d == copy_direction::peer ? copy_direction::device_to_device : d;
+  };
+  std::uint32_t kernels = 0;
+  std::uint32_t copies = 0;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const entry& other = commands_[i];
+    if (!in(running(), i)) {
+      continue;
+    }
+    if (other.what.kind == command_kind::host_function &&
+        e.what.kind == command_kind::host_function) {
+      return "a host function runs";
+    }
+    kernels += other.what.kind == command_kind::kernel && other.device == e.device;
+    copies += other.what.kind == command_kind::copy && other.device == e.device &&
+              direction_group(other.what.direction) == direction_group(e.what.direction);
+  }
+  if (e.what.kind == command_kind::kernel && kernels >= limits.resident_kernels) {
+    return "enough kernels are resident";
+  }
+  if (e.what.kind == command_kind::copy && e.what.direction != copy_direction::host_to_host &&
+      copies >= 1) {
+    return "the copy engine is busy";
+  }
+  return nullptr;
+}
+
+const char* oracle::held_by(std::size_t i, command_set left) const {
+  const entry& e = commands_[i];
+  if (!all_done(e.needs)) {
+    return "it depends on something that is not complete";
+  }
+  for (std::size_t j = 0; j < i; ++j) {
+    if (!in(left, j) && same_queue(commands_[j], e)) {
+      return "another is before it in its queue";
+    }
+  }
+  return engine_is_full(e);
+}
+
+std::string oracle::start(std::size_t i) {
+  if (in(started_ | done_, i)) {
+    return describe(i) + " started twice";
+  }
+  const command_kind kind = commands_[i].what.kind;
+  if (kind == command_kind::event_record || kind == command_kind::event_wait ||
+      kind == command_kind::marker) {
+    return describe(i) + " started, but nothing runs for it";
+  }
+  if (const char* why = held_by(i, left_queue()); why != nullptr) {
+    return describe(i) + " started although " + why;
+  }
+  started_ |= command_set{1} << i;
+  commands_[i].started_at = ++clock_;
+  return {};
+}
+
+std::string oracle::reached(std::size_t i) {
+  if (in(done_, i)) {
+    return describe(i) + " was reached twice";
+  }
+  if (!commands_[i].absent && !all_done(commands_[i].needs)) {
+    return describe(i) + " was reached although it depends on something that is not complete";
+  }
+  done_ |= command_set{1} << i;
+  return {};
+}
+
+// Blocks of the kernel that fit beside what runs.
+std::uint64_t oracle::room_for(const entry& e) const {
+  const device_limits& l = machine_.devices[e.device.value];
+  const auto warps = [](const entry& k) { return (k.what.kernel.threads_per_block + 31) / 32; };
+  const auto shared = [&](const entry& k) {
+    return (k.what.kernel.shared_bytes + l.reserved_shared_per_block + 127) / 128 * 128;
+  };
+  const auto registers = [&](const entry& k) {
+    return warps(k) * ((k.what.kernel.registers * 32 + 255) / 256 * 256);
+  };
+  std::int64_t blocks = std::int64_t{l.blocks_per_multiprocessor} * l.multiprocessors;
+  std::int64_t threads = std::int64_t{l.threads_per_multiprocessor} * l.multiprocessors;
+  std::int64_t bytes = std::int64_t{l.shared_per_multiprocessor} * l.multiprocessors;
+  std::int64_t file = std::int64_t{l.registers_per_multiprocessor} * l.multiprocessors;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const entry& k = commands_[i];
+    if (in(running(), i) && k.what.kind == command_kind::kernel && k.device == e.device) {
+      const auto n = static_cast<std::int64_t>(running_blocks(i));
+      blocks -= n;
+      threads -= n * warps(k) * 32;
+      bytes -= n * shared(k);
+      file -= n * registers(k);
+    }
+  }
+  const std::int64_t alone =
+      std::int64_t{l.multiprocessors} *
+      std::min({l.blocks_per_multiprocessor, l.threads_per_multiprocessor / (warps(e) * 32),
+                l.shared_per_multiprocessor / shared(e),
+                l.registers_per_multiprocessor / registers(e)});
+  const std::int64_t room =
+      std::min({blocks, threads / (warps(e) * 32), bytes / shared(e), file / registers(e),
+                alone - static_cast<std::int64_t>(e.granted - e.finished)});
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(0, room));
+}
+
+// A resident kernel whose turn comes before this one.
+std::optional<std::size_t> oracle::goes_before(std::size_t i) const {
+  const entry& e = commands_[i];
+  for (std::size_t j = 0; j < commands_.size(); ++j) {
+    const entry& k = commands_[j];
+    if (j == i || !in(running(), j) || k.what.kind != command_kind::kernel ||
+        k.device != e.device || k.granted == k.what.kernel.blocks) {
+      continue;
+    }
+    if (k.what.priority < e.what.priority ||
+        (k.what.priority == e.what.priority && k.started_at < e.started_at)) {
+      return j;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string oracle::grant(std::size_t i, std::uint64_t n) {
+  entry& e = commands_[i];
+  if (!in(running(), i) || e.what.kind != command_kind::kernel) {
+    return describe(i) + " got blocks, but it is no running kernel";
+  }
+  if (n == 0 || e.granted + n > e.what.kernel.blocks) {
+    return describe(i) + " got " + std::to_string(n) + " blocks too many, or none";
+  }
+  if (const auto other = goes_before(i)) {
+    return describe(i) + " got blocks before " + describe(*other);
+  }
+  if (n > room_for(e)) {
+    return describe(i) + " got " + std::to_string(n) + " blocks, more than there is room for";
+  }
+  if (e.what.kernel.cooperative && n != e.what.kernel.blocks) {
+    return describe(i) + " is cooperative and got only a part of its blocks";
+  }
+  e.granted += n;
+  return {};
+}
+
+void oracle::complete(std::size_t i) { done_ |= command_set{1} << i; }
+
+void oracle::blocks_done(std::size_t i, std::uint64_t n) {
+  commands_[i].finished += n;
+  if (commands_[i].finished == commands_[i].what.kernel.blocks) {
+    complete(i);
+  }
+}
+
+command_set oracle::waited_for(wait_scope scope, std::size_t stream, device_id device,
+                               std::size_t command) const {
+  if (scope == wait_scope::command) {
+    return command_set{1} << command;
+  }
+  const bool legacy = scope == wait_scope::stream && streams_[stream].kind == stream_kind::legacy;
+  if (legacy) {
+    device = streams_[stream].device;
+  }
+  command_set set = 0;
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const entry& e = commands_[i];
+    const oracle::stream& s = streams_[e.stream];
+    bool counts = false;
+    if (scope == wait_scope::device) {
+      counts = s.device == device;
+    } else if (legacy || scope == wait_scope::blocking_streams) {
+      counts = s.device == device && s.kind != stream_kind::non_blocking;
+    } else {
+      counts = e.stream == stream;
+    }
+    // Nodes are waited for through the marker that ends their graph.
+    if (counts && e.what.kind != command_kind::event_record && !e.absent &&
+        e.what.order == command_order::in_stream) {
+      set |= command_set{1} << i;
+    }
+  }
+  return set;
+}
+
+std::string oracle::judge_rest(const scheduler& s) const {
+  const command_set left = left_queue();
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const entry& e = commands_[i];
+    if (s.done(e.id) != in(done_, i)) {
+      return describe(i) + ": done() is wrong";
+    }
+    if (in(done_, i)) {
+      continue;
+    }
+    if (!in(started_, i)) {
+      if (held_by(i, left) == nullptr) {
+        return describe(i) + " does not start, and nothing holds it";
+      }
+    } else if (e.what.kind == command_kind::kernel && e.granted != e.what.kernel.blocks &&
+               !goes_before(i)) {
+      const std::uint64_t want = e.what.kernel.cooperative ? e.what.kernel.blocks : 1;
+      if (room_for(e) >= want) {
+        return describe(i) + " gets no blocks, and there is room";
+      }
+    }
+  }
+  for (std::size_t k = 0; k < streams_.size(); ++k) {
+    if (streams_[k].destroyed) {
+      continue;
+    }
+    bool idle = true;
+    std::uint32_t kernels = 0;
+    for (std::size_t i = 0; i < commands_.size(); ++i) {
+      const entry& e = commands_[i];
+      const bool covered = e.stream == k || (streams_[k].kind == stream_kind::legacy &&
+                                             streams_[e.stream].kind == stream_kind::blocking &&
+                                             streams_[e.stream].device == streams_[k].device);
+      if (in(done_, i)) {
+        continue;
+      }
+      idle = idle && (!covered || e.what.kind == command_kind::event_record);
+      kernels += e.stream == k && e.what.kind == command_kind::kernel &&
+                 e.what.order == command_order::in_stream;
+    }
+    if (s.idle(streams_[k].id) != idle) {
+      return "stream " + std::to_string(k) + ": idle() is wrong";
+    }
+    if (s.pending_kernels(streams_[k].id) != kernels) {
+      return "stream " + std::to_string(k) + ": pending_kernels() is wrong";
+    }
+  }
+  return {};
+}
+
+}  // namespace sb::sched
