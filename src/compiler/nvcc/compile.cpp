@@ -102,9 +102,10 @@ void driver::compile_cuda(const input& source, const std::string& object) {
   add(common, cuda_flags(unit));
   add(common, preprocessor_flags(input_kind::cuda));
   const std::string overlay =
-      o_.dry_run ? "" : rewrite_sources(source.path, o_, [&](const std::string& suffix) {
-        return temporary(source, suffix);
-      });
+      o_.dry_run
+          ? ""
+          : rewrite_sources(source.path, o_, tools_.architecture == "x86_64" ? 'x' : 'w',
+                            [&](const std::string& suffix) { return temporary(source, suffix); });
   if (!overlay.empty()) add(common, {"-ivfsoverlay", overlay});
   if (isatty(STDERR_FILENO)) common.push_back("-fcolor-diagnostics");
 

@@ -10,7 +10,10 @@ namespace {
 
 std::string joined(const arguments& line) {
   std::string out;
-  for (const std::string& word : line) out += (out.empty() ? "" : " ") + quoted(word);
+  for (const std::string& word : line) {
+    if (!out.empty()) out += ' ';
+    out += quoted(word);
+  }
   return out;
 }
 

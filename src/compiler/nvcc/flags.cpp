@@ -61,8 +61,10 @@ arguments driver::preprocessor_flags(input_kind kind) const {
   std::vector<int> list = o_.architectures.empty() ? std::vector<int>{75} : o_.architectures;
   std::sort(list.begin(), list.end());
   std::string architectures;
-  for (int architecture : list)
-    architectures += (architectures.empty() ? "" : ",") + std::to_string(architecture * 10);
+  for (int architecture : list) {
+    if (!architectures.empty()) architectures += ',';
+    architectures += std::to_string(architecture * 10);
+  }
   flags.push_back("-D__CUDA_ARCH_LIST__=" + architectures);
   if (kind == input_kind::cuda) {
     flags.push_back("-D__CUDACC__");
@@ -86,8 +88,9 @@ arguments driver::cuda_flags(const std::string& unit) const {
                      "--cuda-path=" + tools_.library + "/streambed", "-Xclang",
                      "-target-sdk-version=12.3", "-Wno-unknown-cuda-version", "-fdeclspec",
                      // What nvcc does not say either.
-                     "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-unknown-warning-option",
-                     "-Wno-ignored-optimization-argument", "-Qunused-arguments", "-U__CUDA__"};
+                     "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths",
+                     "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument",
+                     "-Qunused-arguments", "-U__CUDA__"};
   if (tools_.architecture == "x86_64") flags.push_back("-mcx16");  // 128-bit atomicCAS
   // nvcc's default is the GNU dialect of C++17; the headers need C++11.
   flags.push_back("-std=" + (o_.standard.empty()      ? std::string("gnu++17")

@@ -200,7 +200,8 @@ void driver::link() {
 
   const arguments sanitizers = sanitizer_flags();
   // A sanitizer's runtime must be the one of the compiler that instrumented the code.
-  arguments line = {sanitizers.empty() ? host_compiler(tools_, o_) : tools_.clang};
+  arguments line = {sanitizers.empty() ? host_linker(tools_, o_) : tools_.clang};
+  const bool adds_run_path = line[0] == tools_.host_link;
   if (!tools_.triple.empty() && line[0] == tools_.clang)
     line.push_back("--target=" + tools_.triple);
   if (o_.debug_host) line.push_back("-g");
@@ -219,7 +220,8 @@ void driver::link() {
     for (const std::string& name : o_.libraries) line.push_back("-l" + name);
     switch (o_.cudart) {
       case cudart_kind::shared:
-        add(line, {"-lcudadevrt", "-lcudart", "-Wl,-rpath," + tools_.library});
+        add(line, {"-lcudadevrt", "-lcudart"});
+        if (!adds_run_path) line.push_back("-Wl,-rpath," + tools_.library);
         break;
       case cudart_kind::static_:
         add(line, {"-lcudadevrt", "-lcudart_static", "-lrt", "-lpthread", "-ldl"});

@@ -12,7 +12,8 @@ namespace {
 
 using namespace sb::nvcc;
 
-int run_driver(const arguments& args) {
+int run_driver(const std::string& name, const arguments& args) {
+  if (ends_with(name, "host-link")) become_host_linker(args);
   const options o = parse_command_line(args);
   for (const std::string& message : o.messages) std::cerr << "nvcc warning : " << message << "\n";
   if (o.show_help) return print_help(), 0;
@@ -25,9 +26,9 @@ int run_driver(const arguments& args) {
   return work.run();
 }
 
-int guarded(const arguments& args) {
+int guarded(const std::string& name, const arguments& args) {
   try {
-    return run_driver(args);
+    return run_driver(name, args);
   } catch (const fatal_error& error) {
     std::cerr << "nvcc fatal   : " << error.what() << "\n";
     return 1;
@@ -43,7 +44,7 @@ int guarded(const arguments& args) {
 
 int main(int argc, char** argv) {
   install_signal_handlers();
-  const int status = guarded(arguments(argv + 1, argv + argc));
+  const int status = guarded(argv[0], arguments(argv + 1, argv + argc));
   // Temporary files are gone by now; end as the signal would have ended us.
   if (const int signal = pending_signal()) {
     std::signal(signal, SIG_DFL);

@@ -22,7 +22,7 @@ namespace sb::nvcc {
 // file system overlay for clang's -ivfsoverlay that shows the changed texts under the files' own
 // names; empty if nothing has to change. `file` makes the name of a temporary file from a suffix.
 [[nodiscard]] std::string rewrite_sources(
-    const std::string& source, const options& o,
+    const std::string& source, const options& o, char floating,
     const std::function<std::string(const std::string&)>& file);
 
 }  // namespace sb::nvcc

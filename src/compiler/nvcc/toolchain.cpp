@@ -1,8 +1,11 @@
 #include "toolchain.hpp"
 
 #include <sys/utsname.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "process.hpp"
@@ -73,6 +76,7 @@ toolchain find_toolkit() {
   tools.include = tools.root + "/include";
   tools.pass = tools.root + "/lib64/streambed/sb_pass.so";
   tools.linker_of_bitcode = tools.root + "/lib64/streambed/sb-device-link";
+  tools.host_link = tools.root + "/lib64/streambed/host-link";
 
   tools.triple = environment("STREAMBED_TARGET");
   tools.architecture =
@@ -126,6 +130,35 @@ std::string host_compiler(const toolchain& tools, const options& o) {
     throw fatal_error("Failed to preprocess host compiler properties: '" + o.host_compiler +
                       "' (given by -ccbin) is not a program");
   return found;
+}
+
+std::string host_linker(const toolchain& tools, const options& o) {
+  const std::string compiler = host_compiler(tools, o);
+  const std::string name = fs::path(compiler).filename().string();
+  const bool plain = name.find("g++") != std::string::npos ||
+                     name.find("gcc") != std::string::npos ||
+                     name.find("clang") != std::string::npos || name == "c++" || name == "cc";
+  if (!plain) return compiler;
+  return is_executable(tools.host_link) ? tools.host_link : tools.clang;
+}
+
+void become_host_linker(const arguments& args) {
+  toolchain tools = find_toolkit();
+  find_tools(tools);
+  arguments line = {tools.clang};
+  if (!tools.triple.empty()) line.push_back("--target=" + tools.triple);
+  line.insert(line.end(), args.begin(), args.end());
+  bool links = true;
+  for (const std::string& argument : args)
+    if (argument == "-c" || argument == "-E" || argument == "-S" || argument == "-r" ||
+        starts_with(argument, "--version") || starts_with(argument, "-print-"))
+      links = false;
+  if (links) line.push_back("-Wl,-rpath," + tools.library);
+  std::vector<char*> argv;
+  for (std::string& word : line) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execv(argv[0], argv.data());
+  throw fatal_error("Could not start '" + tools.clang + "': " + std::strerror(errno));
 }
 
 }  // namespace sb::nvcc

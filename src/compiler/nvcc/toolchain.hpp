@@ -10,10 +10,11 @@
 namespace sb::nvcc {
 
 struct toolchain {
-  std::string root;     // of the toolkit, found from the executable: it can be moved as a whole
-  std::string include;  // its headers
-  std::string library;  // its libraries, for the target
-  std::string pass;     // the LLVM pass plugin
+  std::string root;       // of the toolkit, found from the executable: it can be moved as a whole
+  std::string include;    // its headers
+  std::string library;    // its libraries, for the target
+  std::string pass;       // the LLVM pass plugin
+  std::string host_link;  // this executable under the name that means: link
   std::string linker_of_bitcode;  // merges relocatable device code
 
   std::string clang;  // clang++ of version 19
@@ -33,7 +34,14 @@ struct toolchain {
 // Finds the tools as well. Throws fatal_error that says what to install.
 void find_tools(toolchain& tools);
 
-// The compiler named by -ccbin (a program, or a directory that holds one), or clang.
+// The compiler named by -ccbin (a program, or a directory that holds one), or clang: for C and C++.
 [[nodiscard]] std::string host_compiler(const toolchain& tools, const options& o);
+
+// What links programs: clang under the name host-link, or the wrapper (mpicxx, say) given by
+// -ccbin.
+[[nodiscard]] std::string host_linker(const toolchain& tools, const options& o);
+
+// As host-link: calls clang with these arguments and the run path of libcudart.so. Does not return.
+[[noreturn]] void become_host_linker(const arguments& args);
 
 }  // namespace sb::nvcc

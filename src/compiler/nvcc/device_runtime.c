@@ -1,0 +1,2 @@
+// libcudadevrt.a has no content: kernels do not launch kernels here.
+typedef int sb_empty_translation_unit;

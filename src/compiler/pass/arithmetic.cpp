@@ -1,0 +1,91 @@
+#include "compiler/pass/arithmetic.hpp"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/PatternMatch.h>
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+// A constant that is neither zero nor -1 in any lane divides safely.
+bool divides_safely(Value* divisor) {
+  const APInt* constant = nullptr;
+  return PatternMatch::match(divisor, PatternMatch::m_APInt(constant)) && !constant->isZero() &&
+         !constant->isAllOnes();
+}
+
+void guard_division(BinaryOperator& division) {
+  Value* dividend = division.getOperand(0);
+  Value* divisor = division.getOperand(1);
+  if (divides_safely(divisor)) {
+    return;
+  }
+  IRBuilder<> builder(&division);
+  Type* type = division.getType();
+  bool is_signed = division.getOpcode() == Instruction::SDiv ||
+                   division.getOpcode() == Instruction::SRem;
+  bool is_remainder = division.getOpcode() == Instruction::SRem ||
+                      division.getOpcode() == Instruction::URem;
+  Value* zero = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
+  Value* faults = zero;
+  if (is_signed) {
+    auto least = APInt::getSignedMinValue(type->getScalarSizeInBits());
+    Value* overflow =
+        builder.CreateAnd(builder.CreateICmpEQ(dividend, ConstantInt::get(type, least)),
+                          builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)));
+    // Divided by one, the least number gives itself, and the remainder zero: what wrapping gives.
+    faults = builder.CreateOr(zero, overflow);
+  }
+  Value* safe = builder.CreateSelect(faults, ConstantInt::get(type, 1), divisor);
+  auto* fresh = cast<BinaryOperator>(division.clone());
+  fresh->setOperand(1, safe);
+  fresh->dropPoisonGeneratingFlags();
+  builder.Insert(fresh);
+  Value* at_zero = is_remainder ? dividend : Constant::getAllOnesValue(type);
+  Value* result = builder.CreateSelect(zero, at_zero, fresh);
+  result->takeName(&division);
+  division.replaceAllUsesWith(result);
+  division.eraseFromParent();
+}
+
+void saturate_conversion(CastInst& conversion) {
+  IRBuilder<> builder(&conversion);
+  auto which = conversion.getOpcode() == Instruction::FPToSI ? Intrinsic::fptosi_sat
+                                                             : Intrinsic::fptoui_sat;
+  // The device converts to 32 bits at least; narrower types are cut off from there.
+  Type* type = conversion.getType();
+  Type* wide = type->getScalarSizeInBits() < 32 ? type->getWithNewBitWidth(32) : type;
+  Value* result = builder.CreateIntrinsic(which, {wide, conversion.getOperand(0)->getType()},
+                                          {conversion.getOperand(0)});
+  result = builder.CreateTrunc(result, type);
+  conversion.replaceAllUsesWith(result);
+  conversion.eraseFromParent();
+}
+
+}  // namespace
+
+void lower_arithmetic(Module& module) {
+  for (Function& function : module) {
+    for (Instruction& inst : make_early_inc_range(instructions(function))) {
+      switch (inst.getOpcode()) {
+        case Instruction::SDiv:
+        case Instruction::UDiv:
+        case Instruction::SRem:
+        case Instruction::URem:
+          guard_division(cast<BinaryOperator>(inst));
+          break;
+        case Instruction::FPToSI:
+        case Instruction::FPToUI:
+          saturate_conversion(cast<CastInst>(inst));
+          break;
+        default:
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace sb::pass

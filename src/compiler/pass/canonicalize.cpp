@@ -1,0 +1,104 @@
+#include "compiler/pass/canonicalize.hpp"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/InstCombine/InstCombine.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/LoopRotation.h>
+#include <llvm/Transforms/Scalar/SROA.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+// Operations that threads do together: a copy of one on a second path would be another meeting point.
+bool is_convergent(slot which) {
+  switch (which) {
+    case slot::barrier:
+    case slot::warp_sync:
+    case slot::shuffle:
+    case slot::vote:
+    case slot::match:
+    case slot::reduce:
+    case slot::active_mask:
+    case slot::grid_sync:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// What a thread is never changes while it runs.
+bool is_context_builtin(const Function& function) {
+  return function.isDeclaration() && function.getName().starts_with("__sb_") &&
+         !function.getName().starts_with(runtime_prefix) && function.arg_empty();
+}
+
+}  // namespace
+
+void prepare_functions(Module& module) {
+  for (Function& function : module) {
+    if (function.hasFnAttribute(Attribute::OptimizeNone)) {
+      // -O0 puts noinline everywhere; only at other levels is it the user's own word.
+      function.removeFnAttr(Attribute::OptimizeNone);
+      function.removeFnAttr(Attribute::NoInline);
+    }
+    // A spinning kernel never "must progress" in C++'s sense.
+    function.removeFnAttr(Attribute::MustProgress);
+    if (!function.isIntrinsic()) {
+      function.removeFnAttr(Attribute::Convergent);
+    }
+    if (is_context_builtin(function)) {
+      function.setDoesNotAccessMemory();
+      function.setDoesNotThrow();
+      function.setWillReturn();
+      function.addFnAttr(Attribute::Speculatable);
+    }
+    for (Instruction& inst : instructions(function)) {
+      auto* call = dyn_cast<CallBase>(&inst);
+      if (!call) {
+        continue;
+      }
+      auto which = called_slot(*call);
+      if (which && is_convergent(*which)) {
+        call->addFnAttr(Attribute::Convergent);
+      } else {
+        call->removeFnAttr(Attribute::Convergent);
+      }
+    }
+  }
+}
+
+void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
+  FunctionPassManager passes;
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(EarlyCSEPass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(SROAPass(SROAOptions::ModifyCFG));
+  passes.addPass(LoopSimplifyPass());
+  passes.addPass(LCSSAPass());
+  passes.addPass(createFunctionToLoopPassAdaptor(LoopRotatePass()));
+  passes.addPass(InstCombinePass());
+  passes.addPass(SimplifyCFGPass());
+  passes.addPass(LoopSimplifyPass());
+  passes.addPass(LCSSAPass());
+  for (Function& function : module) {
+    if (!function.isDeclaration()) {
+      analyses.invalidate(function, PreservedAnalyses::none());
+      analyses.invalidate(function, passes.run(function, analyses));
+    }
+  }
+}
+
+}  // namespace sb::pass

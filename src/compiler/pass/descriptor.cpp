@@ -1,0 +1,62 @@
+#include "compiler/pass/descriptor.hpp"
+
+#include <llvm/Demangle/Demangle.h>
+#include <llvm/IR/Constants.h>
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+GlobalVariable* private_constant(Module& module, Constant* value, const Twine& name) {
+  auto* variable = new GlobalVariable(module, value->getType(), true,
+                                      GlobalValue::PrivateLinkage, value, name);
+  variable->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  return variable;
+}
+
+}  // namespace
+
+void emit_descriptor(Module& module, const kernel& kernel) {
+  LLVMContext& context = module.getContext();
+  auto* word = Type::getInt32Ty(context);
+  auto number = [&](std::uint32_t value) { return ConstantInt::get(word, value); };
+
+  auto* param_type = StructType::get(context, {word, word, word});
+  static_assert(sizeof(abi::param) == 12);
+  SmallVector<Constant*, 8> params;
+  for (const parameter& one : kernel.parameters) {
+    params.push_back(ConstantStruct::get(
+        param_type, {number(one.offset), number(one.size), number(one.flags)}));
+  }
+  auto* array = ConstantArray::get(ArrayType::get(param_type, params.size()), params);
+  auto* name = ConstantDataArray::getString(context, demangle(kernel.symbol));
+
+  // The fields of abi::kernel_info in their order; the compiler that reads them pads as LLVM does.
+  Constant* fields[] = {
+      number(abi::version),
+      number(static_cast<std::uint32_t>(kernel.mode)),
+      kernel.entry,
+      private_constant(module, name, kernel.symbol + ".name"),
+      number(kernel.static_shared_bytes),
+      number(static_cast<std::uint32_t>(kernel.parameters.size())),
+      private_constant(module, array, kernel.symbol + ".params"),
+      number(kernel.parameter_bytes),
+      number(kernel.max_threads),
+      number(kernel.min_blocks),
+      number(kernel.local_bytes),
+      number(kernel.registers),
+      number(kernel.syncs_grid),
+  };
+  auto* value = ConstantStruct::getAnon(context, fields);
+  [[maybe_unused]] auto* layout =
+      module.getDataLayout().getStructLayout(cast<StructType>(value->getType()));
+  assert(layout->getSizeInBytes() == sizeof(abi::kernel_info));
+  auto* info = new GlobalVariable(module, value->getType(), true, GlobalValue::ExternalLinkage,
+                                  value, kernel.symbol + ".sb");
+  info->setVisibility(GlobalValue::ProtectedVisibility);
+  info->setDSOLocal(true);
+}
+
+}  // namespace sb::pass

@@ -1,0 +1,199 @@
+#include "compiler/pass/effects.hpp"
+
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+
+#include "compiler/pass/kernel_discovery.hpp"
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+enum class slot_effect { none, waits, needs_fibers };
+
+slot_effect effect_of(slot which) {
+  switch (which) {
+    case slot::barrier:
+    case slot::warp_sync:
+    case slot::shuffle:
+    case slot::vote:
+    case slot::match:
+    case slot::reduce:
+    case slot::active_mask:
+    case slot::yield:
+    case slot::grid_sync:
+      return slot_effect::needs_fibers;
+    case slot::wait_until:
+    case slot::wait_until_timer:
+    case slot::nanosleep:
+      return slot_effect::waits;
+    default:
+      return slot_effect::none;
+  }
+}
+
+bool is_observable(const Instruction& inst) {
+  if (auto* call = dyn_cast<CallBase>(&inst)) {
+    if (isa<DbgInfoIntrinsic, LifetimeIntrinsic, AssumeInst>(call)) {
+      return false;
+    }
+    if (auto which = called_slot(*call)) {
+      switch (*which) {
+        case slot::clock:
+        case slot::global_timer:
+        case slot::wait_until:
+        case slot::wait_until_timer:
+        case slot::nanosleep:
+        case slot::sm_id:
+          return false;
+        default:
+          return true;
+      }
+    }
+    return call->mayWriteToMemory();
+  }
+  if (auto* store = dyn_cast<StoreInst>(&inst)) {
+    return store->isVolatile() || !isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()));
+  }
+  return inst.mayWriteToMemory();
+}
+
+// Something that others could see happens after the instruction, on some path.
+bool observable_after(const Instruction& wait) {
+  for (const Instruction* next = wait.getNextNode(); next; next = next->getNextNode()) {
+    if (is_observable(*next)) {
+      return true;
+    }
+  }
+  SmallSetVector<const BasicBlock*, 16> blocks;
+  blocks.insert(succ_begin(wait.getParent()), succ_end(wait.getParent()));
+  for (unsigned i = 0; i < blocks.size(); ++i) {
+    for (const Instruction& inst : *blocks[i]) {
+      if (is_observable(inst)) {
+        return true;
+      }
+    }
+    blocks.insert(succ_begin(blocks[i]), succ_end(blocks[i]));
+  }
+  return false;
+}
+
+struct summary {
+  bool needs_fibers = false;
+  bool waits = false;
+  bool syncs_grid = false;
+  bool calls_table = false;
+};
+
+summary summarize(const Function& function) {
+  summary result;
+  for (const Instruction& inst : instructions(function)) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    auto which = call ? called_slot(*call) : std::nullopt;
+    if (!which) {
+      continue;
+    }
+    result.calls_table = true;
+    result.syncs_grid |= *which == slot::grid_sync;
+    result.needs_fibers |= effect_of(*which) == slot_effect::needs_fibers;
+    result.waits |= effect_of(*which) == slot_effect::waits;
+  }
+  return result;
+}
+
+bool waits_before_effects(const Function& body, const DenseSet<const Function*>& waiting,
+                          bool indirect_waits) {
+  for (const Instruction& inst : instructions(body)) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    if (!call) {
+      continue;
+    }
+    auto which = called_slot(*call);
+    bool waits = which ? effect_of(*which) == slot_effect::waits
+                       : call->getCalledFunction() ? waiting.contains(call->getCalledFunction())
+                                                   : indirect_waits && call->isIndirectCall();
+    if (waits && observable_after(inst)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+call_reach::call_reach(Module& module) {
+  for (Function& function : module) {
+    if (!function.isDeclaration() && function.hasAddressTaken()) {
+      address_taken_.push_back(&function);
+    }
+  }
+}
+
+SetVector<Function*> call_reach::from(Function& function) const {
+  SetVector<Function*> reached;
+  reached.insert(&function);
+  for (unsigned i = 0; i < reached.size(); ++i) {
+    for (Instruction& inst : instructions(reached[i])) {
+      auto* call = dyn_cast<CallBase>(&inst);
+      if (!call || call->isInlineAsm()) {
+        continue;
+      }
+      if (Function* callee = call->getCalledFunction()) {
+        if (!callee->isDeclaration()) {
+          reached.insert(callee);
+        }
+        continue;
+      }
+      for (Function* candidate : address_taken_) {
+        if (candidate->getFunctionType() == call->getFunctionType()) {
+          reached.insert(candidate);
+        }
+      }
+    }
+  }
+  return reached;
+}
+
+void decide_mode(kernel& kernel, const call_reach& reach) {
+  summary all;
+  DenseSet<const Function*> waiting;
+  SetVector<Function*> functions = reach.from(*kernel.body);
+  for (Function* function : functions) {
+    summary one = summarize(*function);
+    all.needs_fibers |= one.needs_fibers;
+    all.waits |= one.waits;
+    all.syncs_grid |= one.syncs_grid;
+    all.calls_table |= one.calls_table;
+    if (one.waits && function != kernel.body) {
+      waiting.insert(function);
+    }
+  }
+  if (!waiting.empty()) {
+    // A call of anything that may lead to a wait is a wait.
+    for (Function* function : functions) {
+      for (Function* reached : reach.from(*function)) {
+        if (reached != kernel.body && waiting.contains(reached)) {
+          waiting.insert(function);
+          break;
+        }
+      }
+    }
+  }
+  kernel.syncs_grid = all.syncs_grid;
+  bool fibers = all.needs_fibers ||
+                (all.waits && waits_before_effects(*kernel.body, waiting, !waiting.empty()));
+  // A wait inside a function that stays a call: what follows inside it counts as well.
+  for (Function* function : functions) {
+    fibers |= function != kernel.body && waiting.contains(function) &&
+              waits_before_effects(*function, waiting, true);
+  }
+  kernel.mode = fibers ? abi::kernel_mode::fibers : abi::kernel_mode::loop;
+  kernel.stores_thread_index = all.calls_table || functions.size() > 1;
+}
+
+}  // namespace sb::pass

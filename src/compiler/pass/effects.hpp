@@ -1,0 +1,27 @@
+// What a kernel does, with everything it can reach, and how its blocks can therefore be run.
+#pragma once
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/IR/Module.h>
+
+#include <vector>
+
+namespace sb::pass {
+
+struct kernel;
+
+// The functions that a function reaches, itself included. An indirect call may reach every function of
+// that type whose address is taken.
+class call_reach {
+ public:
+  explicit call_reach(llvm::Module& module);
+  llvm::SetVector<llvm::Function*> from(llvm::Function& function) const;
+
+ private:
+  std::vector<llvm::Function*> address_taken_;
+};
+
+// Decides mode, stores_thread_index and syncs_grid. Runs after waiting and spinning loops were treated.
+void decide_mode(kernel& kernel, const call_reach& reach);
+
+}  // namespace sb::pass

@@ -1,0 +1,37 @@
+// Finds kernels, their launch bounds and managed variables by the annotations that our headers put on them.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/pass/parameter_layout.hpp"
+
+namespace sb::pass {
+
+struct kernel {
+  std::string symbol;  // mangled, as the host registers it
+  llvm::Function* source = nullptr;  // what clang emitted; empty once `body` has taken its blocks
+  // void(params, self, tid.x, tid.y, tid.z): what one thread does.
+  llvm::Function* body = nullptr;
+  llvm::Function* entry = nullptr;  // what the engine calls
+  unsigned max_threads = 1024;
+  unsigned min_blocks = 0;
+
+  std::vector<parameter> parameters;
+  std::uint32_t parameter_bytes = 0;
+
+  abi::kernel_mode mode = abi::kernel_mode::fibers;
+  bool stores_thread_index = false;  // loop mode: something looks at self->tid
+  bool syncs_grid = false;
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t local_bytes = 0;
+  std::uint32_t registers = 0;
+};
+
+// Reads llvm.global.annotations and removes it, so that it keeps nothing alive. Managed variables are
+// marked (see managed_variables.hpp).
+std::vector<kernel> discover_kernels(llvm::Module& module);
+
+}  // namespace sb::pass

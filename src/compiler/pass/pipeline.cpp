@@ -1,0 +1,91 @@
+#include "compiler/pass/pipeline.hpp"
+
+#include <llvm/IR/Module.h>
+
+#include "compiler/pass/address_spaces.hpp"
+#include "compiler/pass/arithmetic.hpp"
+#include "compiler/pass/canonicalize.hpp"
+#include "compiler/pass/cleanup.hpp"
+#include "compiler/pass/clock_loops.hpp"
+#include "compiler/pass/context_lowering.hpp"
+#include "compiler/pass/descriptor.hpp"
+#include "compiler/pass/device_library.hpp"
+#include "compiler/pass/effects.hpp"
+#include "compiler/pass/entry_builder.hpp"
+#include "compiler/pass/inline_asm.hpp"
+#include "compiler/pass/inlining.hpp"
+#include "compiler/pass/kernel_discovery.hpp"
+#include "compiler/pass/managed_variables.hpp"
+#include "compiler/pass/parameter_layout.hpp"
+#include "compiler/pass/resource_estimate.hpp"
+#include "compiler/pass/shared_memory.hpp"
+#include "compiler/pass/spin_loops.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
+  std::vector<Function*> bodies;
+  for (const kernel& one : kernels) {
+    bodies.push_back(one.body);
+  }
+  return bodies;
+}
+
+}  // namespace
+
+PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& analyses) {
+  auto& functions =
+      analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+
+  // What clang said about the program.
+  std::vector<kernel> kernels = discover_kernels(module);
+  for (kernel& one : kernels) {
+    if (!build_body(one)) {
+      return PreservedAnalyses::none();
+    }
+  }
+  lower_address_spaces(module);
+  drop_unreachable(module, bodies_of(kernels));
+
+  // What device code means where LLVM would read it as host code.
+  prepare_functions(module);
+  lower_managed_variables(module);
+  lower_inline_asm(module);
+  lower_device_library(module);
+  lower_arithmetic(module);
+
+  // One flat, canonical function per kernel.
+  inline_device_functions(module);
+  drop_unreachable(module, bodies_of(kernels));
+  report_undefined_functions(module);
+  canonicalize(module, functions);
+
+  // How threads wait, and so how a block runs.
+  solve_clock_loops(module, functions);
+  yield_in_spin_loops(module, functions);
+  {
+    call_reach reach(module);
+    for (kernel& one : kernels) {
+      infer_pointer_flags(one);
+      decide_mode(one, reach);
+      estimate_resources(one);
+    }
+    expand_shared_constants(module);
+    shared_layout layout(module, kernels, reach);
+    lower_context(module, kernels, layout);
+  }
+  for (kernel& one : kernels) {
+    build_entry(one);
+    emit_descriptor(module, one);
+  }
+  drop_unreachable(module, {});
+  check_address_spaces(module);
+  functions.clear();
+  return PreservedAnalyses::none();
+}
+
+}  // namespace sb::pass

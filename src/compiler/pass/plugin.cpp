@@ -1,0 +1,32 @@
+// The plugin that clang loads (-fpass-plugin) when it compiles device code.
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/PassPlugin.h>
+
+#include "compiler/pass/pipeline.hpp"
+
+namespace {
+
+void register_passes(llvm::PassBuilder& builder) {
+  // At the very start: parameters are found through debug info that later passes rewrite.
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(sb::pass::lower_kernels());
+      });
+  // For opt, in tests.
+  builder.registerPipelineParsingCallback(
+      [](llvm::StringRef name, llvm::ModulePassManager& passes,
+         llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+        if (name != "streambed") {
+          return false;
+        }
+        passes.addPass(sb::pass::lower_kernels());
+        return true;
+      });
+}
+
+}  // namespace
+
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) llvm::PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "streambed", "1", register_passes};
+}

@@ -1,0 +1,47 @@
+// Access to src/base/device_abi.hpp from generated code: table slots, offsets, context fields.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <optional>
+
+#include "base/device_abi.hpp"
+
+namespace sb::pass {
+
+// The slots of abi::device_table, by name and in its order.
+enum class slot : unsigned {
+#define SB_SLOT(type, name, params) name,
+  SB_DEVICE_TABLE(SB_SLOT)
+#undef SB_SLOT
+};
+
+// "barrier" -> slot::barrier.
+std::optional<slot> slot_by_name(llvm::StringRef name);
+llvm::StringRef slot_name(slot which);
+
+// The prefix of the functions through which headers reach the table: __sb_rt_NAME.
+inline constexpr llvm::StringLiteral runtime_prefix = "__sb_rt_";
+// The slot that a call of __sb_rt_NAME asks for; nothing for other calls.
+std::optional<slot> called_slot(const llvm::CallBase& call);
+// A declaration of __sb_rt_NAME. Passes that run before the context is lowered insert calls of these.
+llvm::FunctionCallee runtime_function(llvm::Module& module, slot which, llvm::Type* result,
+                                      llvm::ArrayRef<llvm::Type*> params, bool variadic = false);
+// A declaration of one of the argument-less builtins (__sb_tid_x ...), with the attributes they deserve.
+llvm::FunctionCallee builtin_function(llvm::Module& module, llvm::StringRef name,
+                                      llvm::Type* result);
+
+// Loads the slot's address from the image's table. The engine sets the table before anything runs, so
+// the loads are invariant.
+llvm::Value* load_slot(llvm::IRBuilderBase& builder, slot which);
+
+// Loads a field that lies `offset` bytes into the object; invariant during a kernel.
+llvm::LoadInst* load_field(llvm::IRBuilderBase& builder, llvm::Type* type, llvm::Value* object,
+                           std::size_t offset, const char* name, bool invariant);
+
+// Reports at the instruction's own source line; compilation then fails.
+void report_error(const llvm::Instruction& at, const llvm::Twine& message);
+void report_error(const llvm::Function& in, const llvm::Twine& message);
+
+}  // namespace sb::pass

@@ -1,0 +1,328 @@
+#include "compiler/pass/spin_loops.hpp"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+
+#include "compiler/pass/clock_loops.hpp"
+#include "compiler/pass/effects.hpp"
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+// Loads that can see what another thread writes.
+bool observes_others(const Instruction& inst) {
+  if (auto* load = dyn_cast<LoadInst>(&inst)) {
+    return load->isVolatile() || load->isAtomic();
+  }
+  return isa<AtomicRMWInst, AtomicCmpXchgInst>(inst);
+}
+
+bool is_fence(const Instruction& inst) {
+  return isa<FenceInst>(inst);
+}
+
+bool calls_slot(const Instruction& inst, ArrayRef<slot> slots) {
+  auto* call = dyn_cast<CallBase>(&inst);
+  auto which = call ? called_slot(*call) : std::nullopt;
+  return which && is_contained(slots, *which);
+}
+
+const Value* address_of(const Instruction& inst) {
+  if (auto* load = dyn_cast<LoadInst>(&inst)) {
+    return load->getPointerOperand();
+  }
+  if (auto* update = dyn_cast<AtomicRMWInst>(&inst)) {
+    return update->getPointerOperand();
+  }
+  return cast<AtomicCmpXchgInst>(inst).getPointerOperand();
+}
+
+class spin_analysis {
+ public:
+  spin_analysis(const Loop& loop, const DominatorTree& dominators,
+                const PostDominatorTree& post_dominators,
+                const DenseSet<const Function*>& observing)
+      : loop_(loop),
+        dominators_(dominators),
+        post_dominators_(post_dominators),
+        observing_(observing) {}
+
+  bool spins() {
+    bool fenced = false;
+    for (BasicBlock* block : loop_.blocks()) {
+      for (Instruction& inst : *block) {
+        if (calls_slot(inst, {slot::wait_until, slot::wait_until_timer, slot::nanosleep}) &&
+            dominators_.dominates(block, loop_.getLoopLatch())) {
+          return false;  // lets others run by itself
+        }
+        fenced |= is_fence(inst) || observes_others(inst) ||
+                  calls_slot(inst, {slot::warp_sync, slot::active_mask});
+      }
+    }
+    fenced_ = fenced;
+    collect_exit_slice();
+    return any_of(slice_, [&](Value* value) { return waits_for_others(*cast<Instruction>(value)); });
+  }
+
+ private:
+  void add(Value* value) {
+    auto* inst = dyn_cast<Instruction>(value);
+    if (inst && loop_.contains(inst)) {
+      slice_.insert(inst);
+    }
+  }
+
+  void add_condition(const BasicBlock* block) {
+    const Instruction* end = block->getTerminator();
+    if (auto* branch = dyn_cast<BranchInst>(end)) {
+      if (branch->isConditional()) {
+        add(branch->getCondition());
+      }
+    } else if (auto* choice = dyn_cast<SwitchInst>(end)) {
+      add(choice->getCondition());
+    }
+  }
+
+  // Conditions within the loop that decide whether `block` runs in an iteration.
+  void add_control(const BasicBlock* block, const BasicBlock* up_to) {
+    for (auto* node = dominators_.getNode(block); node && node->getBlock() != up_to;) {
+      node = node->getIDom();
+      if (!node || !loop_.contains(node->getBlock())) {
+        return;
+      }
+      if (!post_dominators_.dominates(block, node->getBlock())) {
+        add_condition(node->getBlock());
+      }
+    }
+  }
+
+  void collect_exit_slice() {
+    SmallVector<BasicBlock*, 8> exiting;
+    loop_.getExitingBlocks(exiting);
+    for (BasicBlock* block : exiting) {
+      add_condition(block);
+      add_control(block, loop_.getHeader());
+    }
+    for (unsigned i = 0; i < slice_.size(); ++i) {
+      auto* inst = cast<Instruction>(slice_[i]);
+      for (Value* operand : inst->operands()) {
+        add(operand);
+      }
+      // Which value a phi has depends on the way to it.
+      if (auto* phi = dyn_cast<PHINode>(inst); phi && phi->getParent() != loop_.getHeader()) {
+        auto* node = dominators_.getNode(phi->getParent());
+        const BasicBlock* above = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
+        if (above && loop_.contains(above)) {
+          add_condition(above);
+        }
+        for (BasicBlock* from : phi->blocks()) {
+          if (loop_.contains(from)) {
+            add_condition(from);
+            add_control(from, above);
+          }
+        }
+      }
+    }
+  }
+
+  // A new address in every iteration: the loop moves on by itself (a probe of a hash table).
+  bool moves_on(const Value* address) {
+    SmallSetVector<const Value*, 16> reached;
+    reached.insert(address);
+    for (unsigned i = 0; i < reached.size() && i < 64; ++i) {
+      auto* inst = dyn_cast<Instruction>(reached[i]);
+      if (!inst || !loop_.contains(inst)) {
+        continue;
+      }
+      if (auto* phi = dyn_cast<PHINode>(inst)) {
+        if (phi->getParent() != loop_.getHeader()) {
+          return false;
+        }
+        if (changes_always(*phi)) {
+          return true;
+        }
+        continue;
+      }
+      if (isa<GetElementPtrInst, CastInst, BinaryOperator>(inst)) {
+        for (const Value* operand : inst->operands()) {
+          reached.insert(operand);
+        }
+      }
+    }
+    return false;
+  }
+
+  // The value that comes round is computed from the old one, never the old one itself.
+  bool changes_always(const PHINode& phi) {
+    auto* next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop_.getLoopLatch()));
+    SmallPtrSet<const Value*, 8> seen;
+    while (next && loop_.contains(next) && seen.insert(next).second) {
+      if (next == &phi || isa<PHINode, SelectInst>(next)) {
+        return false;
+      }
+      const Instruction* from = nullptr;
+      for (const Value* operand : next->operands()) {
+        if (operand == &phi) {
+          return isa<BinaryOperator, GetElementPtrInst>(next);
+        }
+        if (auto* inner = dyn_cast<Instruction>(operand); inner && loop_.contains(inner)) {
+          from = inner;
+        }
+      }
+      next = const_cast<Instruction*>(from);
+    }
+    return false;
+  }
+
+  // assumed = old; old = atomicCAS(p, assumed, f(assumed)): a failure means that another succeeded.
+  bool retries(const AtomicCmpXchgInst& exchange) {
+    SmallSetVector<const Value*, 16> reached;
+    reached.insert(exchange.getCompareOperand());
+    for (unsigned i = 0; i < reached.size() && i < 64; ++i) {
+      auto* inst = dyn_cast<Instruction>(reached[i]);
+      if (!inst || !loop_.contains(inst)) {
+        continue;
+      }
+      if (inst == &exchange) {
+        return true;
+      }
+      if (auto* load = dyn_cast<LoadInst>(inst)) {
+        if (load->getPointerOperand() == exchange.getPointerOperand()) {
+          return true;
+        }
+        continue;
+      }
+      for (const Value* operand : inst->operands()) {
+        reached.insert(operand);
+      }
+    }
+    return false;
+  }
+
+  bool waits_for_others(const Instruction& inst) {
+    if (reads_clock(inst)) {
+      return true;
+    }
+    if (auto* call = dyn_cast<CallBase>(&inst)) {
+      if (const Function* callee = call->getCalledFunction()) {
+        return observing_.contains(callee);
+      }
+      return call->isIndirectCall() && !observing_.empty();
+    }
+    if (observes_others(inst)) {
+      if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&inst); exchange && retries(*exchange)) {
+        return false;
+      }
+      // The load whose value such an exchange retries with.
+      if (feeds_retry(inst)) {
+        return false;
+      }
+      return !moves_on(address_of(inst));
+    }
+    if (auto* load = dyn_cast<LoadInst>(&inst)) {
+      // A plain load is read again in every iteration only when something in the loop demands it.
+      return fenced_ && loop_.isLoopInvariant(load->getPointerOperand()) &&
+             !isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand())) &&
+             !written_here(load->getPointerOperand());
+    }
+    return false;
+  }
+
+  bool feeds_retry(const Instruction& inst) {
+    if (!isa<LoadInst>(inst)) {
+      return false;
+    }
+    for (BasicBlock* block : loop_.blocks()) {
+      for (Instruction& other : *block) {
+        auto* exchange = dyn_cast<AtomicCmpXchgInst>(&other);
+        if (exchange && exchange->getPointerOperand() == address_of(inst) && retries(*exchange)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool written_here(const Value* address) {
+    const Value* object = getUnderlyingObject(address);
+    for (BasicBlock* block : loop_.blocks()) {
+      for (Instruction& inst : *block) {
+        auto* store = dyn_cast<StoreInst>(&inst);
+        if (store && getUnderlyingObject(store->getPointerOperand()) == object) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  const Loop& loop_;
+  const DominatorTree& dominators_;
+  const PostDominatorTree& post_dominators_;
+  const DenseSet<const Function*>& observing_;
+  bool fenced_ = false;
+  SmallSetVector<Value*, 32> slice_;
+};
+
+// Functions that stay calls and look at what others write, themselves or further down.
+DenseSet<const Function*> observing_functions(Module& module) {
+  DenseSet<const Function*> direct;
+  for (Function& function : module) {
+    if (any_of(instructions(function), [](const Instruction& inst) {
+          return observes_others(inst) || reads_clock(inst);
+        })) {
+      direct.insert(&function);
+    }
+  }
+  if (direct.empty()) {
+    return direct;
+  }
+  DenseSet<const Function*> all = direct;
+  call_reach reach(module);
+  for (Function& function : module) {
+    if (!function.isDeclaration() &&
+        any_of(reach.from(function), [&](Function* one) { return direct.contains(one); })) {
+      all.insert(&function);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+void yield_in_spin_loops(Module& module, FunctionAnalysisManager& analyses) {
+  DenseSet<const Function*> observing = observing_functions(module);
+  for (Function& function : module) {
+    if (function.isDeclaration()) {
+      continue;
+    }
+    auto& loops = analyses.getResult<LoopAnalysis>(function);
+    if (loops.empty()) {
+      continue;
+    }
+    auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
+    auto& post_dominators = analyses.getResult<PostDominatorTreeAnalysis>(function);
+    SmallVector<BasicBlock*, 4> latches;
+    for (Loop* loop : loops.getLoopsInPreorder()) {
+      BasicBlock* latch = loop->getLoopLatch();
+      if (latch && spin_analysis(*loop, dominators, post_dominators, observing).spins()) {
+        latches.push_back(latch);
+      }
+    }
+    for (BasicBlock* latch : latches) {
+      IRBuilder<> builder(latch->getTerminator());
+      builder.CreateCall(runtime_function(module, slot::yield, builder.getVoidTy(), {}));
+    }
+  }
+}
+
+}  // namespace sb::pass
