@@ -15,9 +15,9 @@ namespace {
 constexpr StringLiteral shared_mark = "sb-shared";
 
 GlobalVariable* move_to_default_space(GlobalVariable& old) {
-  auto* fresh = new GlobalVariable(*old.getParent(), old.getValueType(), false, old.getLinkage(),
-                                   nullptr, "", &old, GlobalValue::NotThreadLocal, 0,
-                                   old.isExternallyInitialized());
+  auto* fresh =
+      new GlobalVariable(*old.getParent(), old.getValueType(), false, old.getLinkage(), nullptr, "",
+                         &old, GlobalValue::NotThreadLocal, 0, old.isExternallyInitialized());
   fresh->copyAttributesFrom(&old);
   fresh->takeName(&old);
   fresh->setComdat(nullptr);
@@ -99,9 +99,7 @@ void lower_address_spaces(Module& module) {
   }
 }
 
-bool is_shared(const GlobalVariable& variable) {
-  return variable.hasAttribute(shared_mark);
-}
+bool is_shared(const GlobalVariable& variable) { return variable.hasAttribute(shared_mark); }
 
 bool check_address_spaces(Module& module) {
   for (Function& function : module) {
@@ -112,8 +110,9 @@ bool check_address_spaces(Module& module) {
           bad |= is_special(operand->getType());
         }
         if (bad) {
-          report_error(inst, "this use of a __device__, __constant__ or __shared__ variable is not "
-                             "supported by the device compiler");
+          report_error(inst,
+                       "this use of a __device__, __constant__ or __shared__ variable is not "
+                       "supported by the device compiler");
           return false;
         }
       }

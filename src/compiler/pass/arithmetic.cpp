@@ -25,10 +25,10 @@ void guard_division(BinaryOperator& division) {
   }
   IRBuilder<> builder(&division);
   Type* type = division.getType();
-  bool is_signed = division.getOpcode() == Instruction::SDiv ||
-                   division.getOpcode() == Instruction::SRem;
-  bool is_remainder = division.getOpcode() == Instruction::SRem ||
-                      division.getOpcode() == Instruction::URem;
+  bool is_signed =
+      division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
+  bool is_remainder =
+      division.getOpcode() == Instruction::SRem || division.getOpcode() == Instruction::URem;
   Value* zero = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
   Value* faults = zero;
   if (is_signed) {
@@ -53,8 +53,8 @@ void guard_division(BinaryOperator& division) {
 
 void saturate_conversion(CastInst& conversion) {
   IRBuilder<> builder(&conversion);
-  auto which = conversion.getOpcode() == Instruction::FPToSI ? Intrinsic::fptosi_sat
-                                                             : Intrinsic::fptoui_sat;
+  auto which =
+      conversion.getOpcode() == Instruction::FPToSI ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
   // The device converts to 32 bits at least; narrower types are cut off from there.
   Type* type = conversion.getType();
   Type* wide = type->getScalarSizeInBits() < 32 ? type->getWithNewBitWidth(32) : type;

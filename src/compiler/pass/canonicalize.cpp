@@ -20,7 +20,8 @@ using namespace llvm;
 
 namespace {
 
-// Operations that threads do together: a copy of one on a second path would be another meeting point.
+// Operations that threads do together: a copy of one on a second path would be another meeting
+// point.
 bool is_convergent(slot which) {
   switch (which) {
     case slot::barrier:

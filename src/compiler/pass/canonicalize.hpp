@@ -1,5 +1,5 @@
-// A short pipeline of LLVM's own passes that brings device code into the form that the analyses expect,
-// at every optimisation level.
+// A short pipeline of LLVM's own passes that brings device code into the form that the analyses
+// expect, at every optimisation level.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

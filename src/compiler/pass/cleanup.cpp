@@ -10,8 +10,7 @@ using namespace llvm;
 
 namespace {
 
-void reach_constants(Constant* constant, SetVector<GlobalValue*>& live,
-                     DenseSet<Constant*>& seen) {
+void reach_constants(Constant* constant, SetVector<GlobalValue*>& live, DenseSet<Constant*>& seen) {
   if (!seen.insert(constant).second) {
     return;
   }

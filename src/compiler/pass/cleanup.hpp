@@ -5,8 +5,8 @@
 
 namespace sb::pass {
 
-// Makes every function local to the module and drops what nothing reaches, so that host functions that
-// the front end emitted along the way are neither compiled nor judged.
+// Makes every function local to the module and drops what nothing reaches, so that host functions
+// that the front end emitted along the way are neither compiled nor judged.
 void drop_unreachable(llvm::Module& module, llvm::ArrayRef<llvm::Function*> roots);
 
 }  // namespace sb::pass

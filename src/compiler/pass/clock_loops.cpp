@@ -18,10 +18,10 @@ using namespace llvm;
 
 namespace {
 
-// How a value follows the clock within one iteration: by what factor, if at all. Values from earlier
-// iterations are history and stand still.
+// How a value follows the clock within one iteration: by what factor, if at all. Values from
+// earlier iterations are history and stand still.
 struct slope {
-  double sign = 0;             // +1, -1; 0: does not depend on the clock
+  double sign = 0;              // +1, -1; 0: does not depend on the clock
   Value* multiplied = nullptr;  // invariant factor (or divisor), only for scaled values
   bool divided = false;
   double constant = 1;
@@ -71,8 +71,8 @@ class clock_slope {
       case Instruction::FAdd:
       case Instruction::Sub:
       case Instruction::FSub:
-        return of_sum(inst, inst.getOpcode() == Instruction::Sub ||
-                                inst.getOpcode() == Instruction::FSub);
+        return of_sum(
+            inst, inst.getOpcode() == Instruction::Sub || inst.getOpcode() == Instruction::FSub);
       case Instruction::Mul:
       case Instruction::FMul:
       case Instruction::UDiv:
@@ -167,8 +167,8 @@ class clock_slope {
           return result;
       }
     }
-    bool shift = opcode == Instruction::Shl || opcode == Instruction::LShr ||
-                 opcode == Instruction::AShr;
+    bool shift =
+        opcode == Instruction::Shl || opcode == Instruction::LShr || opcode == Instruction::AShr;
     if (known != 0 || shift || result.multiplied || !loop_.isLoopInvariant(factor)) {
       return std::nullopt;
     }
@@ -349,9 +349,9 @@ bool solve(Loop& loop, DominatorTree& dominators) {
   bool timer = *called_slot(*clock) == slot::global_timer;
   Value* now = builder.CreateZExtOrTrunc(clock, builder.getInt64Ty());
   Value* until = builder.CreateAdd(now, remaining_cycles(builder, *condition));
-  auto wait = runtime_function(*clock->getModule(),
-                               timer ? slot::wait_until_timer : slot::wait_until,
-                               builder.getVoidTy(), {builder.getInt64Ty()});
+  auto wait =
+      runtime_function(*clock->getModule(), timer ? slot::wait_until_timer : slot::wait_until,
+                       builder.getVoidTy(), {builder.getInt64Ty()});
   builder.CreateCall(wait, {until});
   return true;
 }

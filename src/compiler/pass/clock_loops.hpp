@@ -1,9 +1,9 @@
 // Loops that wait for a clock: while (clock64() - start < n).
 //
-// On the device such a loop costs its duration; run thread by thread it would cost threads times that.
-// Where the loop does nothing but wait, the pass tells the engine on the back edge until when it will go
-// on, so that the next reading of the thread's logical clock ends it. The loop itself stays: if the
-// estimate was short, it goes round again.
+// On the device such a loop costs its duration; run thread by thread it would cost threads times
+// that. Where the loop does nothing but wait, the pass tells the engine on the back edge until when
+// it will go on, so that the next reading of the thread's logical clock ends it. The loop itself
+// stays: if the estimate was short, it goes round again.
 #pragma once
 
 #include <llvm/IR/Instruction.h>

@@ -23,8 +23,8 @@ class thread_values {
     }
     return keep("self", [&](IRBuilder<>& builder) {
       Value* target = load_slot(builder, slot::self);
-      auto* call = builder.CreateCall(FunctionType::get(builder.getPtrTy(), false), target, {},
-                                      "sb.self");
+      auto* call =
+          builder.CreateCall(FunctionType::get(builder.getPtrTy(), false), target, {}, "sb.self");
       // The same thread gets the same answer, wherever it runs.
       call->setDoesNotAccessMemory();
       call->setDoesNotThrow();
@@ -89,7 +89,8 @@ class thread_values {
       return found->second;
     }
     // In the order of the requests, so that each finds what it needs above itself.
-    Instruction* next = last_ ? last_->getNextNode() : &*function_.getEntryBlock().getFirstInsertionPt();
+    Instruction* next =
+        last_ ? last_->getNextNode() : &*function_.getEntryBlock().getFirstInsertionPt();
     while (isa<AllocaInst>(next)) {
       next = next->getNextNode();
     }

@@ -1,5 +1,5 @@
-// Gives every function its thread: builtins become loads from the contexts, runtime calls go through the
-// table, shared variables become addresses in the block's memory.
+// Gives every function its thread: builtins become loads from the contexts, runtime calls go
+// through the table, shared variables become addresses in the block's memory.
 #pragma once
 
 #include <llvm/IR/Module.h>

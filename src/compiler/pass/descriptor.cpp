@@ -10,8 +10,8 @@ using namespace llvm;
 namespace {
 
 GlobalVariable* private_constant(Module& module, Constant* value, const Twine& name) {
-  auto* variable = new GlobalVariable(module, value->getType(), true,
-                                      GlobalValue::PrivateLinkage, value, name);
+  auto* variable =
+      new GlobalVariable(module, value->getType(), true, GlobalValue::PrivateLinkage, value, name);
   variable->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
   return variable;
 }
@@ -27,8 +27,8 @@ void emit_descriptor(Module& module, const kernel& kernel) {
   static_assert(sizeof(abi::param) == 12);
   SmallVector<Constant*, 8> params;
   for (const parameter& one : kernel.parameters) {
-    params.push_back(ConstantStruct::get(
-        param_type, {number(one.offset), number(one.size), number(one.flags)}));
+    params.push_back(
+        ConstantStruct::get(param_type, {number(one.offset), number(one.size), number(one.flags)}));
   }
   auto* array = ConstantArray::get(ArrayType::get(param_type, params.size()), params);
   auto* name = ConstantDataArray::getString(context, demangle(kernel.symbol));

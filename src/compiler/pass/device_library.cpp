@@ -14,7 +14,16 @@ using namespace llvm;
 namespace {
 
 enum class replacement {
-  none, print, put_string, put_char, allocate, deallocate, fail, trap, launch, unsupported
+  none,
+  print,
+  put_string,
+  put_char,
+  allocate,
+  deallocate,
+  fail,
+  trap,
+  launch,
+  unsupported
 };
 
 replacement replacement_for(StringRef name) {
@@ -27,9 +36,8 @@ replacement replacement_for(StringRef name) {
       // operator new, new[], with alignment, nothrow
       .Cases("_Znwm", "_Znam", "_ZnwmSt11align_val_t", "_ZnamSt11align_val_t",
              replacement::allocate)
-      .Cases("_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t",
-             "_ZnwmSt11align_val_tRKSt9nothrow_t", "_ZnamSt11align_val_tRKSt9nothrow_t",
-             replacement::allocate)
+      .Cases("_ZnwmRKSt9nothrow_t", "_ZnamRKSt9nothrow_t", "_ZnwmSt11align_val_tRKSt9nothrow_t",
+             "_ZnamSt11align_val_tRKSt9nothrow_t", replacement::allocate)
       .Cases("_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZdaPvm", replacement::deallocate)
       .Cases("_ZdlPvSt11align_val_t", "_ZdaPvSt11align_val_t", "_ZdlPvmSt11align_val_t",
              "_ZdaPvmSt11align_val_t", replacement::deallocate)
@@ -90,9 +98,8 @@ void lower_call(CallBase& call, replacement kind, StringRef name) {
   }
   Value* result = replace(call, kind);
   if (!call.getType()->isVoidTy()) {
-    call.replaceAllUsesWith(result->getType() == call.getType()
-                                ? result
-                                : Constant::getNullValue(call.getType()));
+    call.replaceAllUsesWith(
+        result->getType() == call.getType() ? result : Constant::getNullValue(call.getType()));
   }
   call.eraseFromParent();
 }
@@ -114,11 +121,10 @@ void define_trap(Function& function) {
   if (function.use_empty() || !function.isDeclaration()) {
     return;
   }
-  auto* stub = Function::Create(function.getFunctionType(), GlobalValue::InternalLinkage,
-                                "sb.trap", function.getParent());
+  auto* stub = Function::Create(function.getFunctionType(), GlobalValue::InternalLinkage, "sb.trap",
+                                function.getParent());
   IRBuilder<> builder(BasicBlock::Create(function.getContext(), "", stub));
-  builder.CreateCall(
-      runtime_function(*function.getParent(), slot::trap, builder.getVoidTy(), {}));
+  builder.CreateCall(runtime_function(*function.getParent(), slot::trap, builder.getVoidTy(), {}));
   builder.CreateUnreachable();
   function.replaceAllUsesWith(stub);
 }
@@ -138,8 +144,8 @@ void lower_device_library(Module& module) {
       if (!callee || !callee->isDeclaration()) {
         continue;
       }
-      auto kind = callee->isIntrinsic() ? intrinsic_replacement(*call)
-                                        : replacement_for(callee->getName());
+      auto kind =
+          callee->isIntrinsic() ? intrinsic_replacement(*call) : replacement_for(callee->getName());
       if (kind != replacement::none) {
         lower_call(*call, kind, callee->getName());
       }

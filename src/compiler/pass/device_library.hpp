@@ -5,8 +5,8 @@
 
 namespace sb::pass {
 
-// printf, malloc, free, operator new/delete, assert, abort and traps become table calls; what a device
-// cannot do (dynamic parallelism, vprintf) is reported at the caller's line.
+// printf, malloc, free, operator new/delete, assert, abort and traps become table calls; what a
+// device cannot do (dynamic parallelism, vprintf) is reported at the caller's line.
 void lower_device_library(llvm::Module& module);
 
 // A __device__ function that is called and defined nowhere is an error, as it is for nvcc.

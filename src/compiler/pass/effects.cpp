@@ -114,9 +114,9 @@ bool waits_before_effects(const Function& body, const DenseSet<const Function*>&
       continue;
     }
     auto which = called_slot(*call);
-    bool waits = which ? effect_of(*which) == slot_effect::waits
-                       : call->getCalledFunction() ? waiting.contains(call->getCalledFunction())
-                                                   : indirect_waits && call->isIndirectCall();
+    bool waits = which                       ? effect_of(*which) == slot_effect::waits
+                 : call->getCalledFunction() ? waiting.contains(call->getCalledFunction())
+                                             : indirect_waits && call->isIndirectCall();
     if (waits && observable_after(inst)) {
       return true;
     }

@@ -10,8 +10,8 @@ namespace sb::pass {
 
 struct kernel;
 
-// The functions that a function reaches, itself included. An indirect call may reach every function of
-// that type whose address is taken.
+// The functions that a function reaches, itself included. An indirect call may reach every function
+// of that type whose address is taken.
 class call_reach {
  public:
   explicit call_reach(llvm::Module& module);
@@ -21,7 +21,8 @@ class call_reach {
   std::vector<llvm::Function*> address_taken_;
 };
 
-// Decides mode, stores_thread_index and syncs_grid. Runs after waiting and spinning loops were treated.
+// Decides mode, stores_thread_index and syncs_grid. Runs after waiting and spinning loops were
+// treated.
 void decide_mode(kernel& kernel, const call_reach& reach);
 
 }  // namespace sb::pass

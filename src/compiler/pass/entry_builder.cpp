@@ -75,8 +75,7 @@ class entry_builder {
       auto* load = load_field(builder_, builder_.getInt32Ty(), self(),
                               offsetof(abi::thread_context, tid) + 4 * axis, "tid", true);
       MDBuilder metadata(load->getContext());
-      load->setMetadata(LLVMContext::MD_range,
-                        metadata.createRange(APInt(32, 0), APInt(32, 1024)));
+      load->setMetadata(LLVMContext::MD_range, metadata.createRange(APInt(32, 0), APInt(32, 1024)));
       tid[axis] = load;
     }
     auto* call = call_body(tid[0], tid[1], tid[2]);
@@ -93,8 +92,7 @@ class entry_builder {
       auto* load = load_field(builder_, builder_.getInt32Ty(), block,
                               offsetof(abi::block_context, block_dim) + 4 * axis, "ntid", true);
       MDBuilder metadata(load->getContext());
-      load->setMetadata(LLVMContext::MD_range,
-                        metadata.createRange(APInt(32, 1), APInt(32, 1025)));
+      load->setMetadata(LLVMContext::MD_range, metadata.createRange(APInt(32, 1), APInt(32, 1025)));
       size[axis] = load;
     }
     // Every size is at least one, so the loops need no test at the top.

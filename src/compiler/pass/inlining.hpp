@@ -1,4 +1,5 @@
-// Flattens device functions into kernels: the loops over a block's threads vectorise only without calls.
+// Flattens device functions into kernels: the loops over a block's threads vectorise only without
+// calls.
 #pragma once
 
 #include <llvm/IR/Module.h>

@@ -1,4 +1,5 @@
-// Finds kernels, their launch bounds and managed variables by the annotations that our headers put on them.
+// Finds kernels, their launch bounds and managed variables by the annotations that our headers put
+// on them.
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -11,7 +12,7 @@
 namespace sb::pass {
 
 struct kernel {
-  std::string symbol;  // mangled, as the host registers it
+  std::string symbol;                // mangled, as the host registers it
   llvm::Function* source = nullptr;  // what clang emitted; empty once `body` has taken its blocks
   // void(params, self, tid.x, tid.y, tid.z): what one thread does.
   llvm::Function* body = nullptr;
@@ -30,8 +31,8 @@ struct kernel {
   std::uint32_t registers = 0;
 };
 
-// Reads llvm.global.annotations and removes it, so that it keeps nothing alive. Managed variables are
-// marked (see managed_variables.hpp).
+// Reads llvm.global.annotations and removes it, so that it keeps nothing alive. Managed variables
+// are marked (see managed_variables.hpp).
 std::vector<kernel> discover_kernels(llvm::Module& module);
 
 }  // namespace sb::pass

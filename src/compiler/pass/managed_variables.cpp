@@ -18,9 +18,9 @@ constexpr StringLiteral managed_mark = "sb-managed";
 void lower(GlobalVariable& variable) {
   Module& module = *variable.getParent();
   auto* pointer = PointerType::getUnqual(module.getContext());
-  auto* holder = new GlobalVariable(module, pointer, false, GlobalValue::ExternalLinkage,
-                                    ConstantPointerNull::get(pointer),
-                                    variable.getName() + ".sb_managed");
+  auto* holder =
+      new GlobalVariable(module, pointer, false, GlobalValue::ExternalLinkage,
+                         ConstantPointerNull::get(pointer), variable.getName() + ".sb_managed");
   holder->setVisibility(GlobalValue::ProtectedVisibility);
   holder->setDSOLocal(true);
 
@@ -48,9 +48,7 @@ void lower(GlobalVariable& variable) {
 
 }  // namespace
 
-void mark_managed(GlobalVariable& variable) {
-  variable.addAttribute(managed_mark);
-}
+void mark_managed(GlobalVariable& variable) { variable.addAttribute(managed_mark); }
 
 void lower_managed_variables(Module& module) {
   for (GlobalVariable& variable : make_early_inc_range(module.globals())) {

@@ -1,5 +1,5 @@
-// __managed__ variables live in the host program; device code reaches V through the pointer V.sb_managed,
-// which the engine sets after loading the image.
+// __managed__ variables live in the host program; device code reaches V through the pointer
+// V.sb_managed, which the engine sets after loading the image.
 #pragma once
 
 #include <llvm/IR/Module.h>

@@ -19,7 +19,7 @@ namespace {
 // Where the function keeps a parameter.
 struct storage {
   Value* address = nullptr;  // an alloca, or the argument itself for byval
-  bool indirect = false;     // `address` holds a pointer to the object: the ABI passed it by address
+  bool indirect = false;  // `address` holds a pointer to the object: the ABI passed it by address
   DIType* type = nullptr;
   Instruction* declared_at = nullptr;
 };
@@ -63,8 +63,7 @@ std::uint64_t alignment_of(DIType* type) {
   type = without_qualifiers(type);
   auto* composite = dyn_cast_or_null<DICompositeType>(type);
   if (!composite) {
-    return std::max(explicit_alignment,
-                    bit_floor(std::clamp<std::uint64_t>(size_of(type), 1, 16)));
+    return std::max(explicit_alignment, bit_floor(std::clamp<std::uint64_t>(size_of(type), 1, 16)));
   }
   switch (composite->getTag()) {
     case dwarf::DW_TAG_enumeration_type:
@@ -106,7 +105,8 @@ std::vector<storage> find_storage(Function& function, const DISubprogram* subpro
   for (Instruction& inst : function.getEntryBlock()) {
     for (DbgVariableRecord& record : filterDbgVars(inst.getDbgRecordRange())) {
       if (record.isDbgDeclare() || record.isDbgAssign()) {
-        Value* address = record.isDbgAssign() ? record.getAddress() : record.getVariableLocationOp(0);
+        Value* address =
+            record.isDbgAssign() ? record.getAddress() : record.getVariableLocationOp(0);
         auto* expression =
             record.isDbgAssign() ? record.getAddressExpression() : record.getExpression();
         note_storage(found, subprogram, record.getVariable(), record.getDebugLoc(), address,
@@ -140,8 +140,8 @@ Function* create_body(kernel& kernel) {
   LLVMContext& context = source.getContext();
   auto* pointer = PointerType::getUnqual(context);
   auto* word = Type::getInt32Ty(context);
-  auto* type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, word, word, word},
-                                 false);
+  auto* type =
+      FunctionType::get(Type::getVoidTy(context), {pointer, pointer, word, word, word}, false);
   auto* body = Function::Create(type, GlobalValue::InternalLinkage, kernel.symbol + ".body",
                                 source.getParent());
   body->setAttributes(AttributeList::get(context, source.getAttributes().getFnAttrs(), {}, {}));
@@ -169,8 +169,9 @@ bool build_body(kernel& kernel) {
   Function& source = *kernel.source;
   auto* subprogram = source.getSubprogram();
   if (!subprogram) {
-    report_error(source, "kernel without debug information: its parameters cannot be laid out; "
-                         "compile device code with -g -fstandalone-debug");
+    report_error(source,
+                 "kernel without debug information: its parameters cannot be laid out; "
+                 "compile device code with -g -fstandalone-debug");
     return false;
   }
   std::vector<storage> places = find_storage(source, subprogram);
@@ -216,11 +217,11 @@ bool build_body(kernel& kernel) {
     const parameter& one = kernel.parameters[i];
     IRBuilder<> allocas(&*body->getEntryBlock().getFirstInsertionPt());
     Value* target = place.address;
-    auto* argument = place.indirect || isa<Argument>(place.address) ? indirect_argument(place)
-                                                                    : nullptr;
+    auto* argument =
+        place.indirect || isa<Argument>(place.address) ? indirect_argument(place) : nullptr;
     if (argument) {
-      // The thread owns the object: it may write to it, so each thread gets a copy. LLVM removes the
-      // copy again where the object is only read.
+      // The thread owns the object: it may write to it, so each thread gets a copy. LLVM removes
+      // the copy again where the object is only read.
       auto* copy = allocas.CreateAlloca(ArrayType::get(allocas.getInt8Ty(), one.size));
       copy->setAlignment(Align(one.alignment));
       argument->replaceAllUsesWith(copy);
@@ -229,8 +230,8 @@ bool build_body(kernel& kernel) {
     IRBuilder<> builder(after_prologue);
     builder.SetCurrentDebugLocation(DebugLoc());
     auto* from = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), params, one.offset);
-    builder.CreateMemCpy(target, Align(one.alignment), from,
-                         commonAlignment(Align(16), one.offset), one.size);
+    builder.CreateMemCpy(target, Align(one.alignment), from, commonAlignment(Align(16), one.offset),
+                         one.size);
   }
   for (Argument& argument : source.args()) {
     argument.replaceAllUsesWith(PoisonValue::get(argument.getType()));
@@ -288,7 +289,9 @@ void infer_pointer_flags(kernel& kernel) {
   // Anything but a load at a constant offset may reach every parameter.
   SmallVector<std::pair<Value*, std::uint64_t>, 16> addresses = {{params, 0}};
   std::vector<std::uint32_t> flags(kernel.parameters.size(), 0);
-  auto conservative = [&] { flags.assign(flags.size(), abi::param_is_read | abi::param_is_written); };
+  auto conservative = [&] {
+    flags.assign(flags.size(), abi::param_is_read | abi::param_is_written);
+  };
   for (unsigned i = 0; i < addresses.size(); ++i) {
     auto [address, offset] = addresses[i];
     for (User* user : address->users()) {

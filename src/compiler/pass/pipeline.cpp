@@ -38,8 +38,7 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
 }  // namespace
 
 PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& analyses) {
-  auto& functions =
-      analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+  auto& functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
 
   // What clang said about the program.
   std::vector<kernel> kernels = discover_kernels(module);

@@ -13,15 +13,14 @@ void register_passes(llvm::PassBuilder& builder) {
         passes.addPass(sb::pass::lower_kernels());
       });
   // For opt, in tests.
-  builder.registerPipelineParsingCallback(
-      [](llvm::StringRef name, llvm::ModulePassManager& passes,
-         llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
-        if (name != "streambed") {
-          return false;
-        }
-        passes.addPass(sb::pass::lower_kernels());
-        return true;
-      });
+  builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,
+                                             llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {
+    if (name != "streambed") {
+      return false;
+    }
+    passes.addPass(sb::pass::lower_kernels());
+    return true;
+  });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What cudaFuncGetAttributes tells about a kernel's use of the multiprocessor. The numbers are estimates:
-// nothing here allocates device registers.
+// What cudaFuncGetAttributes tells about a kernel's use of the multiprocessor. The numbers are
+// estimates: nothing here allocates device registers.
 #pragma once
 
 #include "compiler/pass/kernel_discovery.hpp"

@@ -45,9 +45,7 @@ std::optional<slot> slot_by_name(StringRef name) {
   return std::nullopt;
 }
 
-StringRef slot_name(slot which) {
-  return slot_names[static_cast<unsigned>(which)];
-}
+StringRef slot_name(slot which) { return slot_names[static_cast<unsigned>(which)]; }
 
 std::optional<slot> called_slot(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
@@ -78,8 +76,8 @@ Value* load_slot(IRBuilderBase& builder, slot which) {
   auto* pointer = builder.getPtrTy();
   auto* table = builder.CreateLoad(pointer, table_variable(module), "sb.table");
   mark_invariant(table);
-  auto* address = builder.CreateConstInBoundsGEP1_64(
-      builder.getInt8Ty(), table, static_cast<unsigned>(which) * sizeof(void*));
+  auto* address = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), table,
+                                                     static_cast<unsigned>(which) * sizeof(void*));
   auto* target = builder.CreateLoad(pointer, address, Twine("sb.") + slot_name(which));
   mark_invariant(target);
   return target;
@@ -98,8 +96,9 @@ LoadInst* load_field(IRBuilderBase& builder, Type* type, Value* object, std::siz
 
 namespace {
 
-// Locations inside headers help nobody: the outermost line of an inlined chain is the user's own only
-// when the inner ones belong to our headers, so the innermost location is what we report first.
+// Locations inside headers help nobody: the outermost line of an inlined chain is the user's own
+// only when the inner ones belong to our headers, so the innermost location is what we report
+// first.
 void diagnose(const Function& function, const DebugLoc& location, const Twine& message) {
   function.getContext().diagnose(
       DiagnosticInfoUnsupported(function, message, DiagnosticLocation(location), DS_Error));

@@ -25,15 +25,17 @@ llvm::StringRef slot_name(slot which);
 inline constexpr llvm::StringLiteral runtime_prefix = "__sb_rt_";
 // The slot that a call of __sb_rt_NAME asks for; nothing for other calls.
 std::optional<slot> called_slot(const llvm::CallBase& call);
-// A declaration of __sb_rt_NAME. Passes that run before the context is lowered insert calls of these.
+// A declaration of __sb_rt_NAME. Passes that run before the context is lowered insert calls of
+// these.
 llvm::FunctionCallee runtime_function(llvm::Module& module, slot which, llvm::Type* result,
                                       llvm::ArrayRef<llvm::Type*> params, bool variadic = false);
-// A declaration of one of the argument-less builtins (__sb_tid_x ...), with the attributes they deserve.
+// A declaration of one of the argument-less builtins (__sb_tid_x ...), with the attributes they
+// deserve.
 llvm::FunctionCallee builtin_function(llvm::Module& module, llvm::StringRef name,
                                       llvm::Type* result);
 
-// Loads the slot's address from the image's table. The engine sets the table before anything runs, so
-// the loads are invariant.
+// Loads the slot's address from the image's table. The engine sets the table before anything runs,
+// so the loads are invariant.
 llvm::Value* load_slot(llvm::IRBuilderBase& builder, slot which);
 
 // Loads a field that lies `offset` bytes into the object; invariant during a kernel.

@@ -1,8 +1,9 @@
 // __shared__ variables become offsets into the block's shared memory.
 //
-// A kernel's static part holds what the kernel reaches and nothing else. Functions that stay calls may be
-// reached by several kernels, so the variables that they name come first, at offsets that are the same
-// for all kernels; the kernel's own variables follow. Dynamic memory starts behind the static part.
+// A kernel's static part holds what the kernel reaches and nothing else. Functions that stay calls
+// may be reached by several kernels, so the variables that they name come first, at offsets that
+// are the same for all kernels; the kernel's own variables follow. Dynamic memory starts behind the
+// static part.
 #pragma once
 
 #include <llvm/ADT/MapVector.h>
@@ -39,7 +40,8 @@ void lower_shared_variables(llvm::Function& function, const shared_layout& layou
                             llvm::function_ref<llvm::Value*()> shared_base,
                             llvm::function_ref<llvm::Value*()> dynamic_base);
 
-// Makes instructions of the constant expressions that name shared variables; before any of the above.
+// Makes instructions of the constant expressions that name shared variables; before any of the
+// above.
 void expand_shared_constants(llvm::Module& module);
 
 }  // namespace sb::pass

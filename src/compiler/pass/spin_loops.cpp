@@ -26,9 +26,7 @@ bool observes_others(const Instruction& inst) {
   return isa<AtomicRMWInst, AtomicCmpXchgInst>(inst);
 }
 
-bool is_fence(const Instruction& inst) {
-  return isa<FenceInst>(inst);
-}
+bool is_fence(const Instruction& inst) { return isa<FenceInst>(inst); }
 
 bool calls_slot(const Instruction& inst, ArrayRef<slot> slots) {
   auto* call = dyn_cast<CallBase>(&inst);
@@ -70,7 +68,8 @@ class spin_analysis {
     }
     fenced_ = fenced;
     collect_exit_slice();
-    return any_of(slice_, [&](Value* value) { return waits_for_others(*cast<Instruction>(value)); });
+    return any_of(slice_,
+                  [&](Value* value) { return waits_for_others(*cast<Instruction>(value)); });
   }
 
  private:

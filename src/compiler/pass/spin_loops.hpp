@@ -1,9 +1,9 @@
 // Forward progress as on Volta and later: every thread of a resident block makes progress.
 //
-// A loop that can only end when somebody else writes (its exit depends on a volatile load, an atomic, a
-// clock, or memory behind a fence) yields on its back edge, so that other threads of the block and other
-// resident blocks run. A loop that merely does atomics on its way (a histogram) does not depend on others,
-// nor does a compare-and-swap that retries with the value it just saw.
+// A loop that can only end when somebody else writes (its exit depends on a volatile load, an
+// atomic, a clock, or memory behind a fence) yields on its back edge, so that other threads of the
+// block and other resident blocks run. A loop that merely does atomics on its way (a histogram)
+// does not depend on others, nor does a compare-and-swap that retries with the value it just saw.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

@@ -1,0 +1,401 @@
+#include "machine.hpp"
+
+#include <dlfcn.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <csetjmp>
+#include <cstdarg>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+
+namespace sb::test {
+namespace {
+
+using abi::thread_context;
+
+struct block_state;
+
+struct meeting {  // of a block or a warp: everybody brings something, the last one lets all go
+  std::uint32_t arrived = 0;
+  std::uint64_t generation = 0;
+  std::uint64_t values[1024] = {};
+  bool present[1024] = {};
+  std::uint64_t last_values[1024] = {};
+  bool last_present[1024] = {};
+};
+
+struct fiber {
+  thread_context self = {};
+  block_state* block = nullptr;
+  ucontext_t context = {};
+  std::vector<char> stack;
+  bool done = false;
+  std::uint64_t clock = 1000;
+};
+
+struct block_state {
+  abi::block_context context = {};
+  std::vector<char> memory;
+  std::vector<std::unique_ptr<fiber>> fibers;
+  meeting all;
+  std::vector<meeting> warps;
+};
+
+// The machine has one thread, so its state may be global.
+struct {
+  outcome result;
+  std::vector<std::unique_ptr<block_state>> blocks;
+  fiber* current = nullptr;
+  ucontext_t scheduler = {};
+  const abi::kernel_info* info = nullptr;
+  const char* params = nullptr;
+  bool looping = false;
+  std::jmp_buf abandon;
+  std::uint32_t loop_thread = 0;
+  std::uint64_t progress = 0;  // counts everything that is not a turn spent waiting
+} machine;
+
+void switch_away() {
+  fiber* mine = machine.current;
+  swapcontext(&mine->context, &machine.scheduler);
+}
+
+std::uint64_t& clock_of(thread_context* self) {
+  if (machine.looping && self->linear_tid != machine.loop_thread) {
+    machine.loop_thread = self->linear_tid;
+    machine.current->clock = 1000;
+  }
+  return machine.current->clock;
+}
+
+std::uint32_t alive(const std::vector<std::unique_ptr<fiber>>& fibers, std::uint32_t first,
+                    std::uint32_t count) {
+  std::uint32_t n = 0;
+  for (std::uint32_t i = first; i < std::min<std::size_t>(first + count, fibers.size()); ++i) {
+    n += !fibers[i]->done;
+  }
+  return n;
+}
+
+// Waits for all living threads [first, first + count) of the block; returns the meeting with what
+// all brought in last_values.
+meeting& meet(meeting& place, std::uint32_t first, std::uint32_t count, std::uint64_t value) {
+  fiber* mine = machine.current;
+  std::uint32_t index = mine->self.linear_tid - first;
+  std::uint64_t generation = place.generation;
+  place.values[index] = value;
+  place.present[index] = true;
+  ++place.arrived;
+  ++machine.progress;
+  while (place.generation == generation) {
+    if (place.arrived >= alive(mine->block->fibers, first, count)) {
+      std::copy_n(place.values, count, place.last_values);
+      std::copy_n(place.present, count, place.last_present);
+      std::fill_n(place.present, count, false);
+      place.arrived = 0;
+      ++place.generation;
+      ++machine.progress;
+      break;
+    }
+    switch_away();
+  }
+  return place;
+}
+
+meeting& meet_warp(std::uint64_t value) {
+  std::uint32_t warp = machine.current->self.linear_tid / 32;
+  return meet(machine.current->block->warps[warp], warp * 32, 32, value);
+}
+
+thread_context* self_slot() { return &machine.current->self; }
+
+int barrier(thread_context*, std::uint32_t kind, int predicate) {
+  auto count = static_cast<std::uint32_t>(machine.current->block->fibers.size());
+  meeting& place = meet(machine.current->block->all, 0, count, predicate != 0);
+  int set = 0;
+  int present = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    present += place.last_present[i];
+    set += place.last_present[i] && place.last_values[i];
+  }
+  return kind == 1 ? set : kind == 2 ? set == present : kind == 3 ? set != 0 : 0;
+}
+
+void warp_sync(thread_context*, std::uint32_t) { meet_warp(0); }
+
+std::uint64_t shuffle(thread_context*, std::uint32_t, std::uint32_t kind, std::uint64_t value,
+                      std::uint32_t lane, std::uint32_t width, int* in_range) {
+  meeting& place = meet_warp(value);
+  std::uint32_t mine = machine.current->self.linear_tid % 32;
+  std::uint32_t base = mine / width * width;
+  std::uint32_t source = kind == 0   ? base + lane % width
+                         : kind == 1 ? mine - lane
+                         : kind == 2 ? mine + lane
+                                     : mine ^ lane;
+  bool inside = source >= base && source < base + width && place.last_present[source];
+  if (in_range) {
+    *in_range = inside;
+  }
+  return inside ? place.last_values[source] : value;
+}
+
+std::uint32_t vote(thread_context*, std::uint32_t, std::uint32_t kind, int predicate) {
+  meeting& place = meet_warp(predicate != 0);
+  std::uint32_t set = 0;
+  std::uint32_t present = 0;
+  for (std::uint32_t i = 0; i < 32; ++i) {
+    present |= std::uint32_t(place.last_present[i]) << i;
+    set |= std::uint32_t(place.last_present[i] && place.last_values[i]) << i;
+  }
+  return kind == 0   ? set == present
+         : kind == 1 ? set != 0
+         : kind == 2 ? !set || set == present
+                     : set;
+}
+
+std::uint32_t active_mask(thread_context*) { return 1u << (machine.current->self.linear_tid % 32); }
+
+std::uint64_t clock_slot(thread_context* self) {
+  ++machine.result.clock_reads;
+  ++machine.progress;
+  return clock_of(self) += 20;
+}
+
+void note_clock(std::uint64_t now) { machine.result.cycles = std::max(machine.result.cycles, now); }
+
+void wait_until(thread_context* self, std::uint64_t cycles) {
+  ++machine.result.waits;
+  ++machine.progress;
+  auto& clock = clock_of(self);
+  clock = std::max(clock, cycles);
+  note_clock(clock);
+}
+
+void nanosleep_slot(thread_context* self, std::uint32_t ns) {
+  ++machine.result.waits;
+  ++machine.progress;
+  clock_of(self) += ns;
+  note_clock(clock_of(self));
+  if (!machine.looping) {
+    switch_away();
+  }
+}
+
+void yield_slot(thread_context*) {
+  ++machine.result.yields;
+  if (machine.looping) {
+    throw std::logic_error("yield in loop mode");
+  }
+  switch_away();
+}
+
+void spin_slot(thread_context* self, std::uint64_t) { yield_slot(self); }
+
+int print(thread_context*, const char* format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  int length = std::vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  machine.result.printed += text;
+  return length;
+}
+
+[[noreturn]] void leave() {
+  if (machine.looping) {
+    std::longjmp(machine.abandon, 1);
+  }
+  machine.current->done = true;
+  ++machine.progress;
+  switch_away();
+  std::abort();
+}
+
+void assert_fail(thread_context*, const char* expression, const char*, std::uint32_t, const char*) {
+  machine.result.failed_assertion = expression;
+  leave();
+}
+
+void trap(thread_context*) {
+  machine.result.trapped = true;
+  leave();
+}
+
+void* allocate(thread_context*, std::size_t bytes) { return std::malloc(bytes); }
+
+void deallocate(thread_context*, void* pointer) { std::free(pointer); }
+
+void grid_sync(thread_context* self) {
+  barrier(self, 0, 0);  // enough for grids of one block
+}
+
+std::uint32_t sm_id(thread_context*) { return 3; }
+
+std::uint32_t unused_warp_operation() {
+  throw std::logic_error("warp operation that the test machine does not have");
+}
+
+abi::device_table make_table() {
+  abi::device_table table = {};
+  auto set = [](void*& slot, auto* function) { slot = reinterpret_cast<void*>(function); };
+  set(table.self, &self_slot);
+  set(table.barrier, &barrier);
+  set(table.warp_sync, &warp_sync);
+  set(table.shuffle, &shuffle);
+  set(table.vote, &vote);
+  set(table.match, &unused_warp_operation);
+  set(table.reduce, &unused_warp_operation);
+  set(table.active_mask, &active_mask);
+  set(table.clock, &clock_slot);
+  set(table.global_timer, &clock_slot);
+  set(table.wait_until, &wait_until);
+  set(table.wait_until_timer, &wait_until);
+  set(table.nanosleep, &nanosleep_slot);
+  set(table.yield, &yield_slot);
+  set(table.print, &print);
+  set(table.assert_fail, &assert_fail);
+  set(table.trap, &trap);
+  set(table.allocate, &allocate);
+  set(table.deallocate, &deallocate);
+  set(table.grid_sync, &grid_sync);
+  set(table.sm_id, &sm_id);
+  set(table.spin, &spin_slot);
+  return table;
+}
+
+void fiber_main() {
+  machine.info->entry(machine.params, &machine.current->self);
+  machine.current->done = true;
+  ++machine.progress;
+  note_clock(machine.current->clock);
+  switch_away();
+}
+
+std::unique_ptr<block_state> make_block(const abi::kernel_info& info, dims grid, dims block,
+                                        std::uint32_t dynamic_bytes, std::uint32_t index) {
+  auto state = std::make_unique<block_state>();
+  abi::block_context& context = state->context;
+  context = {{grid.x, grid.y, grid.z},
+             {block.x, block.y, block.z},
+             {index % grid.x, index / grid.x % grid.y, index / grid.x / grid.y},
+             dynamic_bytes,
+             nullptr,
+             nullptr};
+  std::size_t fixed = (info.static_shared_bytes + 127) / 128 * 128;
+  state->memory.assign(fixed + dynamic_bytes + 256, 0x55);
+  auto address = reinterpret_cast<std::uintptr_t>(state->memory.data());
+  context.shared = reinterpret_cast<char*>((address + 127) / 128 * 128);
+  context.dynamic_shared = context.shared + fixed;
+  return state;
+}
+
+void run_loop_block(block_state& block) {
+  fiber one;
+  one.block = &block;
+  one.self.block = &block.context;
+  machine.current = &one;
+  machine.loop_thread = 0;
+  if (setjmp(machine.abandon) == 0) {
+    machine.info->entry(machine.params, &one.self);
+  }
+  note_clock(one.clock);
+}
+
+void make_fibers(block_state& block, dims size) {
+  std::uint32_t count = size.x * size.y * size.z;
+  block.warps.resize((count + 31) / 32);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto one = std::make_unique<fiber>();
+    one->block = &block;
+    one->self = {&block.context, {i % size.x, i / size.x % size.y, i / size.x / size.y}, i};
+    one->stack.resize(256 << 10);
+    getcontext(&one->context);
+    one->context.uc_stack.ss_sp = one->stack.data();
+    one->context.uc_stack.ss_size = one->stack.size();
+    makecontext(&one->context, &fiber_main, 0);
+    block.fibers.push_back(std::move(one));
+  }
+}
+
+void run_fibers() {
+  std::uint64_t idle_rounds = 0;
+  for (bool busy = true; busy;) {
+    busy = false;
+    std::uint64_t before = machine.progress;
+    for (auto& block : machine.blocks) {
+      for (auto& one : block->fibers) {
+        if (!one->done) {
+          busy = true;
+          machine.current = one.get();
+          swapcontext(&machine.scheduler, &one->context);
+        }
+      }
+    }
+    // A spinning thread may take some rounds to notice what another wrote.
+    idle_rounds = machine.progress == before ? idle_rounds + 1 : 0;
+    if (idle_rounds > 1000) {
+      machine.result.stuck = true;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+image::image(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  if (!handle_) {
+    throw std::runtime_error(dlerror());
+  }
+  static abi::device_table table = make_table();
+  if (auto** place = static_cast<abi::device_table**>(symbol("__sb_table"))) {
+    *place = &table;
+  }
+}
+
+image::~image() { dlclose(handle_); }
+
+void* image::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+const abi::kernel_info& image::kernel(const std::string& name) const {
+  void* info = symbol(name + ".sb");
+  if (!info) {
+    throw std::runtime_error("no kernel " + name);
+  }
+  return *static_cast<const abi::kernel_info*>(info);
+}
+
+outcome image::run_packed(const abi::kernel_info& info, dims grid, dims block,
+                          std::uint32_t dynamic_bytes, const std::vector<const void*>& args) {
+  if (args.size() != info.param_count) {
+    throw std::runtime_error("wrong number of arguments");
+  }
+  std::vector<char> storage(info.param_bytes + 64);
+  auto address = reinterpret_cast<std::uintptr_t>(storage.data());
+  char* params = reinterpret_cast<char*>((address + 63) / 64 * 64);
+  for (std::uint32_t i = 0; i < info.param_count; ++i) {
+    std::memcpy(params + info.params[i].offset, args[i], info.params[i].size);
+  }
+  machine.result = {};
+  machine.blocks.clear();
+  machine.info = &info;
+  machine.params = params;
+  machine.looping = info.mode == abi::kernel_mode::loop;
+  for (std::uint32_t index = 0; index < grid.x * grid.y * grid.z; ++index) {
+    machine.blocks.push_back(make_block(info, grid, block, dynamic_bytes, index));
+    if (machine.looping) {
+      run_loop_block(*machine.blocks.back());
+      machine.blocks.clear();
+    } else {
+      make_fibers(*machine.blocks.back(), block);
+    }
+  }
+  if (!machine.looping) {
+    run_fibers();
+  }
+  machine.blocks.clear();
+  return machine.result;
+}
+
+}  // namespace sb::test

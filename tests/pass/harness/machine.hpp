@@ -1,0 +1,53 @@
+// A device of one thread for the tests of the pass: loads an image and runs kernels, without any
+// engine. All blocks of a fiber-mode kernel are resident at once and take turns.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "base/device_abi.hpp"
+
+namespace sb::test {
+
+struct dims {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+struct outcome {
+  bool trapped = false;
+  std::string failed_assertion;
+  std::string printed;
+  std::uint64_t cycles = 0;  // the longest logical clock of any thread
+  std::uint64_t yields = 0;
+  std::uint64_t waits = 0;  // calls of wait_until, wait_until_timer, nanosleep
+  std::uint64_t clock_reads = 0;
+  bool stuck = false;  // everybody waits and nobody can go on
+};
+
+class image {
+ public:
+  explicit image(const std::string& path);
+  ~image();
+  image(const image&) = delete;
+  image& operator=(const image&) = delete;
+
+  [[nodiscard]] const abi::kernel_info& kernel(const std::string& name) const;
+  [[nodiscard]] void* symbol(const std::string& name) const;  // null when there is none
+
+  template <class... Args>
+  outcome run(const std::string& name, dims grid, dims block, std::uint32_t dynamic_bytes,
+              const Args&... args) {
+    std::vector<const void*> pointers = {static_cast<const void*>(&args)...};
+    return run_packed(kernel(name), grid, block, dynamic_bytes, pointers);
+  }
+
+ private:
+  outcome run_packed(const abi::kernel_info& info, dims grid, dims block,
+                     std::uint32_t dynamic_bytes, const std::vector<const void*>& args);
+
+  void* handle_ = nullptr;
+};
+
+}  // namespace sb::test
