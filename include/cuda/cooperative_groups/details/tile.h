@@ -1,0 +1,114 @@
+/* Tiles: 1, 2, 4, 8, 16 or 32 neighbouring threads of a warp. */
+#ifndef STREAMBED_CG_TILE_H
+#define STREAMBED_CG_TILE_H
+
+#include "group.h"
+
+namespace cooperative_groups {
+
+namespace details {
+
+/* A value of any trivially copyable type goes through a shuffle in pieces of four or eight bytes.
+ */
+template <typename T>
+SB_CG_MEETING_FN T shuffle(unsigned mask, unsigned kind, const T& value, unsigned lane_or_delta,
+                           unsigned width) {
+  static_assert(__is_trivially_copyable(T), "only trivially copyable values can be shuffled");
+  static_assert(sizeof(T) <= 32, "values of up to 32 bytes can be shuffled");
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
+    return __sb_from_payload<T>(
+        __sb_rt_shuffle(mask, kind, __sb_to_payload(value), lane_or_delta, width, 0));
+  } else {
+    T result;
+    const char* from = reinterpret_cast<const char*>(&value);
+    char* to = reinterpret_cast<char*>(&result);
+    for (unsigned at = 0; at < sizeof(T); at += 8) {
+      const unsigned bytes = sizeof(T) - at < 8 ? static_cast<unsigned>(sizeof(T) - at) : 8;
+      unsigned long long piece = 0;
+      __builtin_memcpy(&piece, from + at, bytes);
+      piece = __sb_rt_shuffle(mask, kind, piece, lane_or_delta, width, 0);
+      __builtin_memcpy(to + at, &piece, bytes);
+    }
+    return result;
+  }
+}
+
+}  // namespace details
+
+template <unsigned Size, typename Parent = void>
+class thread_block_tile;
+
+/* A tile that has forgotten what it is a part of. */
+template <unsigned Size>
+class thread_block_tile<Size, void> : public thread_group {
+  static_assert(Size == 1 || Size == 2 || Size == 4 || Size == 8 || Size == 16 || Size == 32,
+                "a tile has 1, 2, 4, 8, 16 or 32 threads");
+
+ public:
+  SB_CG_MEETING_FN void sync() const { __sb_rt_warp_sync(mask_); }
+  SB_CG_FN static constexpr unsigned num_threads() { return Size; }
+  SB_CG_FN static constexpr unsigned size() { return Size; }
+  SB_CG_FN static unsigned thread_rank() { return __sb_laneid() & (Size - 1); }
+  SB_CG_FN unsigned meta_group_rank() const { return meta_rank_; }
+  SB_CG_FN unsigned meta_group_size() const { return meta_size_; }
+
+  template <typename T>
+  SB_CG_MEETING_FN T shfl(T value, unsigned rank) const {
+    return details::shuffle(mask_, 0, value, rank, Size);
+  }
+  template <typename T>
+  SB_CG_MEETING_FN T shfl_up(T value, unsigned delta) const {
+    return details::shuffle(mask_, 1, value, delta, Size);
+  }
+  template <typename T>
+  SB_CG_MEETING_FN T shfl_down(T value, unsigned delta) const {
+    return details::shuffle(mask_, 2, value, delta, Size);
+  }
+  template <typename T>
+  SB_CG_MEETING_FN T shfl_xor(T value, unsigned lane_mask) const {
+    return details::shuffle(mask_, 3, value, lane_mask, Size);
+  }
+  SB_CG_MEETING_FN int any(int predicate) const {
+    return static_cast<int>(__sb_rt_vote(mask_, 1, predicate));
+  }
+  SB_CG_MEETING_FN int all(int predicate) const {
+    return static_cast<int>(__sb_rt_vote(mask_, 0, predicate));
+  }
+  SB_CG_MEETING_FN unsigned ballot(int predicate) const {
+    return __sb_rt_vote(mask_, 3, predicate) >> first_lane();
+  }
+  template <typename T>
+  SB_CG_MEETING_FN unsigned match_any(T value) const {
+    return __match_any_sync(mask_, value) >> first_lane();
+  }
+  template <typename T>
+  SB_CG_MEETING_FN unsigned match_all(T value, int& predicate) const {
+    return __match_all_sync(mask_, value, &predicate) >> first_lane();
+  }
+
+  SB_CG_FN unsigned __sb_mask() const { return mask_; }
+
+ protected:
+  SB_CG_FN thread_block_tile(unsigned meta_rank, unsigned meta_size)
+      : thread_group(kind::lanes, tile_mask(), meta_rank, meta_size) {}
+  SB_CG_FN static unsigned first_lane() { return __sb_laneid() & ~(Size - 1); }
+  SB_CG_FN static unsigned tile_mask() { return (~0u >> (32 - Size)) << first_lane(); }
+};
+
+template <unsigned Size, typename Parent>
+class thread_block_tile : public thread_block_tile<Size, void> {
+  SB_CG_FN thread_block_tile(unsigned meta_rank, unsigned meta_size)
+      : thread_block_tile<Size, void>(meta_rank, meta_size) {}
+
+  template <unsigned N, typename P>
+  friend SB_CG_FN thread_block_tile<N, P> __sb_make_tile(unsigned meta_rank, unsigned meta_size);
+};
+
+template <unsigned N, typename P>
+SB_CG_FN thread_block_tile<N, P> __sb_make_tile(unsigned meta_rank, unsigned meta_size) {
+  return thread_block_tile<N, P>(meta_rank, meta_size);
+}
+
+}  // namespace cooperative_groups
+
+#endif
