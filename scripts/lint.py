@@ -44,7 +44,7 @@ def main():
     options = parser.parse_args()
     if options.fix_format:
         return subprocess.run([*CHECK, "format", "--fix"]).returncode
-    status = subprocess.run([*CHECK, "rooms", "text", "format"]).returncode
+    status = subprocess.run([*CHECK, "rooms", "text", "docs", "format"]).returncode
     if options.no_tidy:
         return status
     # Tidy reads what clang 19 would compile, so it gets a configuration of its own.

@@ -4,11 +4,13 @@
   check.py rooms     no include, link or line of docs/design.md breaks the table in rooms.json
   check.py headers   each header under src/ compiles alone (--compiler, --include)
   check.py text      words that must not be here, files that are too long, spaces at line ends
+  check.py docs      every recording that docs/semantics.md names exists
   check.py format    clang-format 19 would change nothing
 """
 
 import argparse
 import concurrent.futures
+import fnmatch
 import json
 import os
 import pathlib
@@ -170,6 +172,26 @@ def check_text(_):
     return problems
 
 
+def check_docs(_):
+    """`NAME.tsv KEY` in a rule must match a line of that recording; every rule must name one."""
+    problems, recordings = [], {}
+    for number, line in enumerate((ROOT / "docs/semantics.md").read_text().splitlines(), 1):
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|") or len(cells) != 2 or cells[0] in ("rule", "---"):
+            continue
+        proofs = re.findall(r"`(\w+\.tsv) ([^`]+)`", cells[1])
+        if not proofs and cells[1] != "documented, not recorded":
+            problems.append(f"docs/semantics.md:{number}: a rule without a recording")
+        for file, key in proofs:
+            path = ROOT / "tests/conformance/h200" / file
+            if file not in recordings:
+                lines = path.read_text().splitlines() if path.is_file() else []
+                recordings[file] = [row.split("\t")[0] for row in lines]
+            if not fnmatch.filter(recordings[file], key):
+                problems.append(f"docs/semantics.md:{number}: {file} has no line {key}")
+    return problems
+
+
 def formatted_files():
     return [n for n in repository_files()
             if n.endswith((".cpp", ".hpp", ".h", ".cu")) and not n.startswith("tests/conformance/")]
@@ -193,7 +215,7 @@ def check_format(options):
 
 def main():
     checks = {"rooms": check_rooms, "headers": check_headers, "text": check_text,
-              "format": check_format}
+              "docs": check_docs, "format": check_format}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checks", nargs="+", choices=checks)
