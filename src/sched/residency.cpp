@@ -75,6 +75,17 @@ bool scheduler::impl::make_resident(device_state& d) {
   return true;
 }
 
+namespace {
+
+// Without dividing: most kernels are small enough to be granted whole.
+bool fits(const device_state& d, const resident_kernel& r, std::uint64_t n) {
+  return n <= d.free_blocks && n * r.charge.threads <= d.free_threads &&
+         n * r.charge.shared_bytes <= d.free_shared && n * r.charge.registers <= d.free_registers &&
+         n + r.running <= r.charge.most_at_once;
+}
+
+}  // namespace
+
 // Grants to the kernel whose turn it is. False when that gives nothing, or leaves it in front.
 bool scheduler::impl::grant(device_state& d) {
   if (d.granting_mask == 0) {
@@ -84,12 +95,14 @@ bool scheduler::impl::grant(device_state& d) {
   line& l = d.granting[level];
   resident_kernel& r = residents[l.head];
   const block_charge& charge = r.charge;
-  std::uint64_t fit = d.free_blocks;
-  fit = std::min<std::uint64_t>(fit, d.free_threads / charge.threads);
-  fit = std::min<std::uint64_t>(fit, d.free_shared / charge.shared_bytes);
-  fit = std::min<std::uint64_t>(fit, d.free_registers / charge.registers);
-  fit = std::min<std::uint64_t>(fit, charge.most_at_once - r.running);
-  std::uint64_t n = std::min(fit, r.to_grant);
+  std::uint64_t n = r.to_grant;
+  if (!fits(d, r, n)) {
+    n = std::min<std::uint64_t>(n, d.free_blocks);
+    n = std::min<std::uint64_t>(n, d.free_threads / charge.threads);
+    n = std::min<std::uint64_t>(n, d.free_shared / charge.shared_bytes);
+    n = std::min<std::uint64_t>(n, d.free_registers / charge.registers);
+    n = std::min<std::uint64_t>(n, charge.most_at_once - r.running);
+  }
   if (r.cooperative && n < std::min<std::uint64_t>(r.to_grant, charge.most_at_once)) {
     n = 0;
   }

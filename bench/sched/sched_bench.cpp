@@ -163,5 +163,3 @@ BENCHMARK(record_and_wait)->Arg(2)->Arg(10000);
 BENCHMARK(wait_for_idle_device)->Arg(1)->Arg(10000);
 
 }  // namespace
-
-BENCHMARK_MAIN();
