@@ -120,7 +120,9 @@ enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 
   X(void*, allocate, (std::size_t bytes))             /* malloc in a kernel */                     \
   X(void, deallocate, (void* pointer))                                                             \
   X(void, grid_sync, (void))                          /* cooperative launches */                   \
-  X(std::uint32_t, sm_id, (void))
+  X(std::uint32_t, sm_id, (void))                                                                  \
+  /* yield, telling what the loop's exit depends on: a changed value means that it got on */        \
+  X(void, spin, (std::uint64_t seen))
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

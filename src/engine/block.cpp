@@ -1,0 +1,376 @@
+#include "engine/block.hpp"
+
+#include <bit>
+#include <cstdlib>
+
+#include "engine/clock.hpp"
+#include "engine/worker.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+constexpr std::size_t shared_alignment = 128;
+constexpr std::uint32_t switches_between_looks = 4096;
+constexpr std::uint64_t longest_turn_ns = 1'000'000;
+// A thread that takes longer than this between two yields does more than look at a flag.
+constexpr std::uint64_t longest_look_ns = 500;
+constexpr std::uint32_t large_local_bytes = 96 << 10;
+
+std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+}  // namespace
+
+block::~block() { std::free(shared_); }
+
+void block::begin(kernel_run& r, std::uint64_t i) {
+  const kernel_operation& launch = *r.launch;
+  const abi::kernel_info& info = r.info();
+  const bool same_launch = run == &r && index < r.blocks &&
+                           context.block_dim[0] == launch.block.x &&
+                           context.block_dim[1] == launch.block.y && count_ == r.threads;
+  run = &r;
+  index = i;
+  failure = {};
+  failed_thread = nullptr;
+  failed = false;
+  loop = {};
+  context.block_idx[0] = static_cast<std::uint32_t>(i % launch.grid.x);
+  context.block_idx[1] = static_cast<std::uint32_t>(i / launch.grid.x % launch.grid.y);
+  context.block_idx[2] = static_cast<std::uint32_t>(i / launch.grid.x / launch.grid.y);
+  context.grid_dim[0] = launch.grid.x;
+  context.grid_dim[1] = launch.grid.y;
+  context.grid_dim[2] = launch.grid.z;
+  context.block_dim[0] = launch.block.x;
+  context.block_dim[1] = launch.block.y;
+  context.block_dim[2] = launch.block.z;
+  context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+
+  const std::size_t fixed = round_up(info.static_shared_bytes, shared_alignment);
+  const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);
+  if (bytes > shared_capacity_) {
+    std::free(shared_);
+    shared_ = static_cast<char*>(std::aligned_alloc(shared_alignment, bytes));
+    shared_capacity_ = bytes;
+  }
+  context.shared = shared_;
+  context.dynamic_shared = shared_ + fixed;
+
+  const bool fibers = info.mode == abi::kernel_mode::fibers;
+  count_ = fibers ? r.threads : 1;
+  if (threads_.size() < count_) threads_.resize(count_);
+  if (!same_launch || !fibers) {
+    std::uint32_t linear = 0;
+    for (std::uint32_t z = 0; z < launch.block.z && linear < count_; ++z)
+      for (std::uint32_t y = 0; y < launch.block.y && linear < count_; ++y)
+        for (std::uint32_t x = 0; x < launch.block.x && linear < count_; ++x, ++linear)
+          threads_[linear].context = {&context, {x, y, z}, linear};
+  }
+  for (std::uint32_t t = 0; t < count_; ++t) {
+    threads_[t].on = nullptr;
+    threads_[t].seen = 0;
+    threads_[t].place = nullptr;
+    threads_[t].streak = 0;
+    threads_[t].clock_ns = 0;
+  }
+  if (!fibers) return;
+
+  const std::uint32_t warps = (count_ + 31) / 32;
+  warps_.assign(warps, {~0u, 0});
+  if (count_ % 32 != 0) warps_.back().live = (1u << count_ % 32) - 1;
+  fresh_ = 0;
+  live_ = count_;
+  ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
+  next_wake_ns_ = 0;
+  barrier_count_ = 0;
+  barrier_total_ = 0;
+}
+
+void block::thread_main(void* argument) {
+  auto* t = static_cast<device_thread*>(argument);
+  block& b = *reinterpret_cast<block*>(t->context.block);
+  const abi::kernel_entry entry = b.run->info().entry;
+  const char* params = b.run->launch->params.data();
+  for (;;) {
+    entry(params, &t->context);
+    t = b.finish(*t);
+  }
+}
+
+device_thread* block::finish(device_thread& t) {
+  thread_left(t);
+  fiber* f = t.on;
+  t.on = nullptr;
+  if (fresh_ < count_ && !run->cancelled.load(std::memory_order_relaxed)) {
+    device_thread* next = &threads_[fresh_++];
+    next->on = f;
+    on->current = next;
+    return next;
+  }
+  device_thread* next = next_to_run();
+  fiber& to = next != nullptr ? *next->on : on->home;
+  on->give(f);
+  on->current = next;
+  on->running = next != nullptr ? next->on : nullptr;
+  leave_fiber(*f, to);
+}
+
+void block::thread_left(device_thread& t) {
+  const std::uint32_t warp = t.context.linear_tid / 32;
+  warps_[warp].live &= ~(1u << t.context.linear_tid % 32);
+  --live_;
+  progress();
+  if (warps_[warp].waiting != 0) try_warp(warp);
+  // CUDA since Volta: threads that are gone count as arrived; h200/faults.tsv barrier.unequal
+  if (barrier_total_ != 0 && static_cast<std::uint32_t>(barrier_total_) == live_) release_barrier();
+}
+
+device_thread* block::start_fresh() {
+  const bool large = run->info().local_bytes > large_local_bytes;
+  fiber* f = on->take(large ? stack_class::large : stack_class::thread);
+  if (f == nullptr) {
+    failure.error = status::launch_out_of_resources;
+    failure.what = "no memory left for the stacks of its threads";
+    failed = true;
+    return nullptr;
+  }
+  device_thread* t = &threads_[fresh_++];
+  t->on = f;
+  prepare_fiber(*f, &block::thread_main, t);
+  progress();
+  return t;
+}
+
+device_thread* block::next_to_run() {
+  if (run->cancelled.load(std::memory_order_relaxed)) return nullptr;
+  if (fresh_ < count_) return start_fresh();
+  if (ready_.count == 0 || idle_yields_ >= ready_.count) return nullptr;
+  if (switches_left_ == 0) return nullptr;
+  --switches_left_;
+  return ready_.pop();
+}
+
+void block::park(device_thread& t) {
+  device_thread* next = next_to_run();
+  if (next == &t) return;
+  on->current = next;
+  on->running = next != nullptr ? next->on : nullptr;
+  switch_fiber(*t.on, next != nullptr ? *next->on : on->home);
+}
+
+block_outcome block::resume(worker& w) {
+  on = &w;
+  idle_yields_ = 0;
+  yields_ = 0;
+  switches_left_ = switches_between_looks;
+  const std::uint64_t begin_ns = steady_ns();
+  for (;;) {
+    if (device_thread* next = next_to_run()) {
+      w.enter(*next->on, next);
+      w.collect();
+    }
+    if (run->cancelled.load(std::memory_order_relaxed)) return block_outcome::dropped;
+    if (failed) return block_outcome::failed;
+    if (live_ == 0)
+      return failure.error == status::success ? block_outcome::done : block_outcome::failed;
+    if (switches_left_ == 0) {
+      if (steady_ns() - begin_ns > longest_turn_ns) return block_outcome::more;
+      switches_left_ = switches_between_looks;
+      continue;
+    }
+    if (sleeping_.count != 0) {
+      const std::uint64_t now = steady_ns();
+      if (now >= next_wake_ns_) {
+        release_sleepers(now);
+        continue;
+      }
+    }
+    if (converging_.count != 0) {
+      resolve_converging();
+      continue;
+    }
+    if (failure.error != status::success) return block_outcome::failed;
+    if (ready_.count != 0) {
+      const bool works = (steady_ns() - begin_ns) / (yields_ + 1) > longest_look_ns;
+      return works ? block_outcome::more : block_outcome::spinning;
+    }
+    if (at_grid_.count == live_) return block_outcome::at_grid;
+    if (sleeping_.count != 0) {
+      wake_ns = next_wake_ns_;
+      return block_outcome::sleeping;
+    }
+    failure.error = status::launch_failure;
+    failure.what =
+        "its threads wait for each other at different barriers or warp operations, and none can go "
+        "on";
+    return block_outcome::failed;
+  }
+}
+
+void block::drop(worker& w) {
+  for (std::uint32_t t = 0; t < count_; ++t) {
+    if (threads_[t].on != nullptr) w.bury(threads_[t].on);
+    threads_[t].on = nullptr;
+  }
+  w.collect();
+}
+
+int block::barrier(device_thread& t, abi::barrier_kind kind, int predicate) {
+  progress();
+  ++barrier_total_;
+  if (predicate != 0) ++barrier_count_;
+  if (static_cast<std::uint32_t>(barrier_total_) == live_) {
+    release_barrier();
+  } else {
+    at_barrier_.push(&t);
+    park(t);
+  }
+  // One result is enough: nobody completes the next barrier before everybody has left this one.
+  switch (kind) {
+    case abi::barrier_kind::plain:
+      return 0;
+    case abi::barrier_kind::count:
+      return barrier_result_count_;
+    case abi::barrier_kind::and_:
+      return barrier_result_count_ == barrier_result_total_ ? 1 : 0;
+    case abi::barrier_kind::or_:
+      return barrier_result_count_ != 0 ? 1 : 0;
+  }
+  return 0;
+}
+
+void block::release_barrier() {
+  barrier_result_count_ = barrier_count_;
+  barrier_result_total_ = barrier_total_;
+  barrier_count_ = 0;
+  barrier_total_ = 0;
+  ready_.take(at_barrier_);
+  progress();
+}
+
+void block::warp_call(device_thread& t) {
+  const std::uint32_t warp = t.context.linear_tid / 32;
+  const std::uint32_t lane = t.context.linear_tid % 32;
+  t.call.mask |= 1u << lane;
+  warps_[warp].waiting |= 1u << lane;
+  progress();
+  try_warp(warp);
+  if ((warps_[warp].waiting >> lane & 1u) != 0) park(t);
+}
+
+// Completes the operations of the warp for which every live lane of the mask is here. Lanes match
+// by their mask, as on Volta and later: they may have come from different places of the program.
+void block::try_warp(std::uint32_t warp) {
+  warp_state& w = warps_[warp];
+  device_thread* lanes = &threads_[warp * 32];
+  for (std::uint32_t left = w.waiting; left != 0;) {
+    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+    const std::uint32_t mask = lanes[lane].call.mask;
+    const std::uint32_t need = mask & w.live;
+    left &= ~(1u << lane);
+    if ((w.waiting & need) != need) continue;
+    lane_call* calls[32] = {};
+    bool agree = true;
+    for (std::uint32_t m = need; m != 0; m &= m - 1) {
+      const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
+      calls[i] = &lanes[i].call;
+      agree = agree && calls[i]->mask == mask;
+    }
+    if (!agree) continue;
+    complete_warp(calls, need);
+    for (std::uint32_t m = need; m != 0; m &= m - 1) {
+      device_thread* t = &lanes[std::countr_zero(m)];
+      if (t != on->current) ready_.push(t);
+    }
+    w.waiting &= ~need;
+    left &= ~need;
+    progress();
+  }
+}
+
+std::uint32_t block::active_mask(device_thread& t, const void* place) {
+  t.place = place;
+  converging_.push(&t);
+  progress();
+  park(t);
+  return static_cast<std::uint32_t>(t.call.result);
+}
+
+void block::resolve_converging() {
+  for (device_thread* t = converging_.first; t != nullptr; t = t->next) {
+    const std::uint32_t first = t->context.linear_tid / 32 * 32;
+    std::uint32_t mask = 0;
+    for (std::uint32_t lane = 0; lane < 32 && first + lane < count_; ++lane)
+      if (threads_[first + lane].place == t->place) mask |= 1u << lane;
+    t->call.result = mask;
+  }
+  for (device_thread* t = converging_.first; t != nullptr; t = t->next) t->place = nullptr;
+  ready_.take(converging_);
+  progress();
+}
+
+void block::sleep_until(device_thread& t, std::uint64_t ns) {
+  if (steady_ns() >= ns) return;
+  t.wake_ns = ns;
+  if (sleeping_.count == 0 || ns < next_wake_ns_) next_wake_ns_ = ns;
+  sleeping_.push(&t);
+  progress();
+  park(t);
+}
+
+void block::release_sleepers(std::uint64_t now) {
+  thread_list rest;
+  next_wake_ns_ = ~std::uint64_t{0};
+  while (sleeping_.count != 0) {
+    device_thread* t = sleeping_.pop();
+    if (t->wake_ns <= now) {
+      ready_.push(t);
+    } else {
+      if (t->wake_ns < next_wake_ns_) next_wake_ns_ = t->wake_ns;
+      rest.push(t);
+    }
+  }
+  sleeping_ = rest;
+  progress();
+}
+
+void block::yield(device_thread& t) {
+  ++idle_yields_;
+  ++yields_;
+  ready_.push(&t);
+  park(t);
+}
+
+void block::grid_sync(device_thread& t) {
+  at_grid_.push(&t);
+  progress();
+  park(t);
+}
+
+void block::grid_released() { ready_.take(at_grid_); }
+
+void block::fail_thread(device_thread& t, const failure_record& why) {
+  if (run->info().mode == abi::kernel_mode::loop) fail(t, why);
+  if (failure.error == status::success) {
+    failure = why;
+    failed_thread = &t;
+  }
+  thread_left(t);
+  fiber* f = t.on;
+  t.on = nullptr;
+  device_thread* next = next_to_run();
+  on->bury(f);
+  on->current = next;
+  on->running = next != nullptr ? next->on : nullptr;
+  leave_fiber(*f, next != nullptr ? *next->on : on->home);
+}
+
+void block::fail(device_thread& t, const failure_record& why) {
+  failure = why;
+  failed_thread = &t;
+  failed = true;
+  on->running = nullptr;
+  leave_fiber(*t.on, on->home);
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,192 @@
+// A block of a kernel while it runs: its shared memory, its threads as fibers, the barrier, warp
+// operations and waits that connect them.
+//
+// A block is used by one worker at a time; between two resumes it may change the worker. Everything
+// here runs on that worker: on its home stack, or on the fiber of one of the block's threads.
+//
+// Invariants
+//   - a thread is in exactly one place: fresh, in ready_, parked (barrier, warp, converging,
+//   sleeping,
+//     grid) or done; or it is the one that runs;
+//   - a fiber belongs to a thread from its start to its end, and is handed on to the next fresh
+//   thread
+//     at the end, so that threads that never wait share one stack.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/device_abi.hpp"
+#include "engine/fiber.hpp"
+#include "engine/kernel_run.hpp"
+
+namespace sb::engine {
+
+struct block;
+struct worker;
+
+// What a thread brings to a warp operation, and takes from it.
+struct lane_call {
+  enum class kind : std::uint8_t { sync, shuffle, vote, match, reduce };
+  kind what = kind::sync;
+  std::uint32_t how = 0;  // shuffle_kind, vote_kind, reduce_kind; match: 1 for all
+  std::uint32_t mask = 0;
+  std::uint32_t argument = 0;  // shuffle: lane or delta; vote: predicate
+  std::uint32_t width = 32;
+  std::uint64_t value = 0;
+  std::uint64_t result = 0;
+  int flag = 0;  // shuffle: in range; match: predicate
+};
+
+// Computes results for the lanes in `present`, whose calls are calls[lane].
+void complete_warp(lane_call* const* calls, std::uint32_t present);
+
+struct device_thread {
+  abi::thread_context context{};  // first: the address is the same
+  device_thread* next = nullptr;
+  fiber* on = nullptr;  // from its start to its end
+  std::uint64_t wake_ns = 0;
+  std::uint64_t seen = 0;       // what its spin loop saw last
+  const void* place = nullptr;  // of an active_mask call
+  std::uint64_t clock_ns = 0;   // last clock value given out
+  std::uint64_t streak_ns = 0;  // when the present series of clock reads began
+  std::uint32_t streak = 0;
+  int predicate = 0;
+  lane_call call;
+};
+
+struct thread_list {
+  device_thread* first = nullptr;
+  device_thread* last = nullptr;
+  std::uint32_t count = 0;
+
+  void push(device_thread* t) {
+    t->next = nullptr;
+    if (last != nullptr)
+      last->next = t;
+    else
+      first = t;
+    last = t;
+    ++count;
+  }
+  device_thread* pop() {
+    device_thread* t = first;
+    first = t->next;
+    if (first == nullptr) last = nullptr;
+    --count;
+    return t;
+  }
+  void take(thread_list& other) {  // appends all of `other`
+    if (other.first == nullptr) return;
+    if (last != nullptr)
+      last->next = other.first;
+    else
+      first = other.first;
+    last = other.last;
+    count += other.count;
+    other = {};
+  }
+};
+
+// Why a block gave its worker back.
+enum class block_outcome : std::uint8_t {
+  done,
+  more,      // it could go on; others should have a turn
+  spinning,  // every thread that can run looked at memory in vain
+  sleeping,  // nothing to do before wake_ns()
+  at_grid,   // every live thread waits for the other blocks
+  failed,    // failure() says why
+  dropped,   // its kernel was cancelled
+};
+
+struct failure_record {
+  status error = status::success;
+  const void* address = nullptr;  // the one that could not be accessed
+  const char* what = nullptr;     // words for the message
+};
+
+struct warp_state {
+  std::uint32_t live = 0;
+  std::uint32_t waiting = 0;  // lanes inside a warp operation
+};
+
+struct block {
+  abi::block_context context{};  // first: the address is the same
+  kernel_run* run = nullptr;
+  worker* on = nullptr;
+  std::uint64_t index = 0;
+  std::uint64_t wake_ns = 0;  // outcome sleeping
+  failure_record failure;
+  const device_thread* failed_thread = nullptr;  // null: all of them
+  bool failed = false;  // ends now; a failure without it waits for threads that can still run
+
+  // Loop mode: the logical clock. Threads take turns, but each of them starts where the block's
+  // region did, and the block is over when the last of them is.
+  struct {
+    std::uint64_t begin_ns = 0;  // where threads of this region start at least
+    std::uint64_t end_ns = 0;    // latest logical time of any thread
+    std::uint64_t skew_ns = 0;   // how far the present thread is ahead of the real clock
+    std::uint32_t thread = 0;
+  } loop;
+
+  ~block();
+
+  // Gets ready to run block `index` of `run`.
+  void begin(kernel_run& run, std::uint64_t index);
+  // Fiber mode: runs until an outcome; `on` is the worker that calls.
+  block_outcome resume(worker& on);
+  // Gives the fibers of unfinished threads back to the worker.
+  void drop(worker& on);
+  device_thread& loop_thread() { return threads_[0]; }
+  void grid_released();  // all blocks arrived: the threads go on at the next resume
+
+  // For device code, on the fiber of `t`.
+  int barrier(device_thread& t, abi::barrier_kind kind, int predicate);
+  void warp_call(device_thread& t);  // t.call is filled in; results come back in it
+  std::uint32_t active_mask(device_thread& t, const void* place);
+  void sleep_until(device_thread& t, std::uint64_t ns);
+  void yield(device_thread& t);
+  void progress() { idle_yields_ = 0; }
+  void grid_sync(device_thread& t);
+  // Ends the thread at once; the block fails when its other threads cannot run any more.
+  [[noreturn]] void fail_thread(device_thread& t, const failure_record& why);
+  // Ends the block at once.
+  [[noreturn]] void fail(device_thread& t, const failure_record& why);
+
+ private:
+  static void thread_main(void* argument);
+  device_thread* finish(device_thread& t);  // the next fresh thread, if there is one
+  device_thread* start_fresh();
+  device_thread* next_to_run();
+  void park(device_thread& t);
+  void switch_to(device_thread& t, fiber& from);
+  void release_barrier();
+  void release_sleepers(std::uint64_t now);
+  void resolve_converging();
+  void try_warp(std::uint32_t warp);
+  void thread_left(device_thread& t);
+
+  std::vector<device_thread> threads_;
+  std::vector<warp_state> warps_;
+  char* shared_ = nullptr;
+  std::size_t shared_capacity_ = 0;
+
+  std::uint32_t count_ = 0;  // threads of the block
+  std::uint32_t fresh_ = 0;  // first thread that has not started
+  std::uint32_t live_ = 0;
+  thread_list ready_;
+  thread_list at_barrier_;
+  thread_list sleeping_;
+  thread_list converging_;
+  thread_list at_grid_;
+  std::uint64_t next_wake_ns_ = 0;
+  int barrier_count_ = 0;  // predicates that were true
+  int barrier_total_ = 0;
+  int barrier_result_count_ = 0;
+  int barrier_result_total_ = 0;
+  std::uint32_t idle_yields_ = 0;  // yields since anything changed
+  std::uint32_t yields_ = 0;       // since the resume
+  std::uint32_t switches_left_ = 0;
+};
+
+}  // namespace sb::engine

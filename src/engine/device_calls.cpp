@@ -1,0 +1,304 @@
+// The slots of the device table: what a kernel may ask of the engine. Every function here runs on
+// the fiber of the thread that calls, so none of them may hold a lock over a switch or keep the
+// address of a thread-local variable.
+#include "engine/device_calls.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "engine/block.hpp"
+#include "engine/clock.hpp"
+#include "engine/worker.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+using abi::thread_context;
+
+device_thread& thread_of(thread_context* self) { return *reinterpret_cast<device_thread*>(self); }
+block& block_of(thread_context* self) { return *reinterpret_cast<block*>(self->block); }
+bool in_loop(const block& b) { return b.run->info().mode == abi::kernel_mode::loop; }
+
+thread_context* self() {
+  worker* w = current_worker();
+  return w != nullptr && w->current != nullptr ? &w->current->context : nullptr;
+}
+
+int barrier(thread_context* self, std::uint32_t kind, int predicate) {
+  return block_of(self).barrier(thread_of(self), static_cast<abi::barrier_kind>(kind), predicate);
+}
+
+// --- warp operations
+
+lane_call& prepare(thread_context* self, lane_call::kind what, std::uint32_t how,
+                   std::uint32_t mask) {
+  lane_call& call = thread_of(self).call;
+  call.what = what;
+  call.how = how;
+  call.mask = mask;
+  return call;
+}
+
+void warp_sync(thread_context* self, std::uint32_t mask) {
+  prepare(self, lane_call::kind::sync, 0, mask);
+  block_of(self).warp_call(thread_of(self));
+}
+
+std::uint64_t shuffle(thread_context* self, std::uint32_t mask, std::uint32_t kind,
+                      std::uint64_t value, std::uint32_t lane_or_delta, std::uint32_t width,
+                      int* in_range) {
+  lane_call& call = prepare(self, lane_call::kind::shuffle, kind, mask);
+  call.value = value;
+  call.argument = lane_or_delta;
+  call.width = width;
+  block_of(self).warp_call(thread_of(self));
+  if (in_range != nullptr) *in_range = call.flag;
+  return call.result;
+}
+
+std::uint32_t vote(thread_context* self, std::uint32_t mask, std::uint32_t kind, int predicate) {
+  lane_call& call = prepare(self, lane_call::kind::vote, kind, mask);
+  call.argument = predicate != 0 ? 1 : 0;
+  block_of(self).warp_call(thread_of(self));
+  return static_cast<std::uint32_t>(call.result);
+}
+
+std::uint32_t match(thread_context* self, std::uint32_t mask, std::uint32_t all,
+                    std::uint64_t value, int* predicate) {
+  lane_call& call = prepare(self, lane_call::kind::match, all, mask);
+  call.value = value;
+  block_of(self).warp_call(thread_of(self));
+  if (predicate != nullptr) *predicate = call.flag;
+  return static_cast<std::uint32_t>(call.result);
+}
+
+std::uint32_t reduce(thread_context* self, std::uint32_t mask, std::uint32_t kind,
+                     std::uint32_t value) {
+  lane_call& call = prepare(self, lane_call::kind::reduce, kind, mask);
+  call.value = value;
+  block_of(self).warp_call(thread_of(self));
+  return static_cast<std::uint32_t>(call.result);
+}
+
+[[gnu::noinline]] std::uint32_t active_mask(thread_context* self) {
+  return block_of(self).active_mask(thread_of(self), __builtin_return_address(0));
+}
+
+// --- time
+
+// Reads that follow each other this closely are a loop on the clock.
+constexpr std::uint64_t streak_gap_ns = 1000;
+constexpr std::uint32_t streak_begins = 32;
+constexpr std::uint64_t least_step_ns = 2;
+
+void drop_if_cancelled(block& b, device_thread& t) {
+  if (b.run->cancelled.load(std::memory_order_relaxed)) b.fail(t, {});
+}
+
+// The logical time of the present thread of a loop-mode block. The thread before it may have
+// waited: this one starts where the region started, not where that wait ended.
+std::uint64_t loop_now(block& b, device_thread& t, std::uint64_t now) {
+  auto& loop = b.loop;
+  if (loop.begin_ns == 0) {
+    loop.begin_ns = now;
+    loop.thread = t.context.linear_tid;
+  } else if (t.context.linear_tid != loop.thread) {
+    // The first thread again: the pass split the body at a barrier, which all waits come before.
+    if (t.context.linear_tid < loop.thread) loop.begin_ns = std::max(loop.begin_ns, loop.end_ns);
+    loop.thread = t.context.linear_tid;
+    loop.skew_ns = loop.begin_ns > now ? loop.begin_ns - now : 0;
+    t.streak = 0;
+    t.clock_ns = 0;
+  }
+  return now + loop.skew_ns;
+}
+
+void loop_advance_to(block& b, std::uint64_t now, std::uint64_t target) {
+  if (target > now + b.loop.skew_ns) b.loop.skew_ns = target - now;
+  b.loop.end_ns = std::max(b.loop.end_ns, target);
+}
+
+// Nanoseconds on the thread's clock. A loop on it that the compiler could not solve must neither
+// burn a core for each thread nor see time stand still: in loop mode its steps grow with the wait
+// (by one percent), in fiber mode the fiber sleeps in steps.
+std::uint64_t read_clock(thread_context* self) {
+  block& b = block_of(self);
+  device_thread& t = thread_of(self);
+  std::uint64_t real = steady_ns();
+  std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : real;
+  if (t.clock_ns != 0 && now < t.clock_ns + streak_gap_ns) {
+    if (t.streak++ == 0) t.streak_ns = t.clock_ns;
+  } else {
+    t.streak = 0;
+  }
+  if (t.streak > streak_begins) {
+    drop_if_cancelled(b, t);
+    const std::uint64_t waited = now - std::min(now, t.streak_ns);
+    if (in_loop(b)) {
+      now += waited / 100;
+      loop_advance_to(b, real, now);
+    } else {
+      b.sleep_until(t, now + std::max<std::uint64_t>(1000, waited / 64));
+      now = steady_ns();
+    }
+  }
+  now = std::max(now, t.clock_ns + least_step_ns);
+  t.clock_ns = now;
+  return now;
+}
+
+std::uint64_t clock(thread_context* self) {
+  return cycles_of(read_clock(self), block_of(self).run->device->clock_khz);
+}
+
+std::uint64_t global_timer(thread_context* self) {
+  return read_clock(self) + global_timer_offset_ns();
+}
+
+void wait_until_ns(thread_context* self, std::uint64_t target) {
+  block& b = block_of(self);
+  device_thread& t = thread_of(self);
+  t.streak = 0;
+  if (in_loop(b)) {
+    drop_if_cancelled(b, t);
+    const std::uint64_t real = steady_ns();
+    if (target > loop_now(b, t, real)) loop_advance_to(b, real, target);
+  } else {
+    b.sleep_until(t, target);
+  }
+}
+
+void wait_until(thread_context* self, std::uint64_t cycles) {
+  wait_until_ns(self, ns_of(cycles, block_of(self).run->device->clock_khz));
+}
+
+void wait_until_timer(thread_context* self, std::uint64_t ns) {
+  wait_until_ns(self, ns - global_timer_offset_ns());
+}
+
+void nanosleep(thread_context* self, std::uint32_t ns) {
+  block& b = block_of(self);
+  const std::uint64_t real = steady_ns();
+  wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), real) : real) + ns);
+}
+
+void yield(thread_context* self) {
+  block& b = block_of(self);
+  if (in_loop(b)) {
+    drop_if_cancelled(b, thread_of(self));
+    sched_yield();
+    return;
+  }
+  b.yield(thread_of(self));
+}
+
+void spin(thread_context* self, std::uint64_t seen) {
+  device_thread& t = thread_of(self);
+  if (t.seen != seen) {
+    t.seen = seen;
+    block_of(self).progress();
+  }
+  yield(self);
+}
+
+// --- printf, assert, trap
+
+// The number of arguments that a format takes, which is what printf in a kernel returns.
+int conversions(const char* format) {
+  int n = 0;
+  for (const char* p = format; *p != 0; ++p) {
+    if (*p != '%') continue;
+    ++p;
+    if (*p == '%') continue;
+    for (; *p != 0 && std::strchr("diouxXeEfFgGaAcsp", *p) == nullptr; ++p)
+      if (*p == '*') ++n;
+    if (*p == 0) break;
+    ++n;
+  }
+  return n;
+}
+
+int print(thread_context* self, const char* format, ...) {
+  if (format == nullptr) return -1;
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  va_list again;
+  va_copy(again, arguments);
+  const int length = std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  print_fifo& prints = block_of(self).run->device->prints;
+  if (length >= 0 && static_cast<std::size_t>(length) < sizeof text) {
+    prints.add({text, static_cast<std::size_t>(length)});
+  } else if (length >= 0) {
+    std::string longer(static_cast<std::size_t>(length) + 1, 0);
+    std::vsnprintf(longer.data(), longer.size(), format, again);
+    prints.add({longer.data(), static_cast<std::size_t>(length)});
+  }
+  va_end(again);
+  return length < 0 ? -1 : conversions(format);
+}
+
+void assert_fail(thread_context* self, const char* expression, const char* file, std::uint32_t line,
+                 const char* function) {
+  const abi::block_context& b = *self->block;
+  std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
+               file, line, function, b.block_idx[0], b.block_idx[1], b.block_idx[2], self->tid[0],
+               self->tid[1], self->tid[2], expression);
+  block_of(self).fail_thread(thread_of(self), {status::assert_triggered, nullptr, nullptr});
+}
+
+void trap(thread_context* self) {
+  block_of(self).fail(thread_of(self), {status::launch_failure, nullptr, "trap"});
+}
+
+// --- the rest
+
+void* allocate(thread_context* self, std::size_t bytes) {
+  return block_of(self).run->device->heap.allocate(bytes);
+}
+
+void deallocate(thread_context* self, void* pointer) {
+  if (!block_of(self).run->device->heap.free(pointer))
+    block_of(self).fail(thread_of(self),
+                        {status::launch_failure, pointer,
+                         "free of an address that malloc in a kernel did not return"});
+}
+
+void grid_sync(thread_context* self) { block_of(self).grid_sync(thread_of(self)); }
+
+// Blocks are dealt out to multiprocessors in turn, as an empty device does.
+std::uint32_t sm_id(thread_context* self) {
+  const block& b = block_of(self);
+  return static_cast<std::uint32_t>(b.index % b.run->device->multiprocessors);
+}
+
+}  // namespace
+
+std::uint64_t global_timer_offset_ns() {
+  static const std::uint64_t offset = [] {
+    timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(now.tv_nsec) - steady_ns();
+  }();
+  return offset;
+}
+
+const abi::device_table& device_calls() {
+  static const abi::device_table table = {
+#define SB_SLOT(type, name, params) reinterpret_cast<void*>(&name),
+      SB_DEVICE_TABLE(SB_SLOT)
+#undef SB_SLOT
+  };
+  return table;
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,32 @@
+// malloc and free inside kernels: a heap per device with CUDA's default limit, kept until the
+// device is reset.
+//
+// Thread safety: every member may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+#include <unordered_map>
+
+namespace sb::engine {
+
+class device_heap {
+ public:
+  explicit device_heap(std::size_t limit = 8 << 20) : limit_(limit) {}
+  ~device_heap() { clear(); }
+  device_heap(const device_heap&) = delete;
+  device_heap& operator=(const device_heap&) = delete;
+
+  void* allocate(std::size_t bytes);  // null when the heap is full
+  // False for an address that allocate did not return, or that was freed before.
+  bool free(void* address);
+  void clear();
+
+ private:
+  const std::size_t limit_;
+  std::mutex mutex_;
+  std::unordered_map<void*, std::size_t> blocks_;  // guarded by mutex_
+  std::size_t used_ = 0;                           // guarded by mutex_
+};
+
+}  // namespace sb::engine

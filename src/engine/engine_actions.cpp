@@ -1,0 +1,255 @@
+// What the scheduler decides, carried out. Actions are taken up under the lock, in their order, and
+// only hand work to others (workers, lanes, waiting host threads); marker functions run after the
+// lock.
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+#include "engine/clock.hpp"
+#include "engine/engine_state.hpp"
+#include "engine/transfer.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+constexpr std::size_t nodes_per_slab = 64;
+
+thread_local bool host_function_runs = false;
+
+node* node_of(const sched::action& a) { return reinterpret_cast<node*>(a.payload); }
+node* node_of(kernel_run& run) { return static_cast<node*>(run.owner); }
+
+}  // namespace
+
+bool engine::in_host_function() { return host_function_runs; }
+
+// --- nodes
+
+node* engine::impl::new_node() {
+  if (idle_nodes == nullptr) {
+    node_slabs.push_back(std::make_unique<node[]>(nodes_per_slab));
+    for (std::size_t i = 0; i < nodes_per_slab; ++i) {
+      node* n = &node_slabs.back()[i];
+      n->next = idle_nodes;
+      idle_nodes = n;
+    }
+  }
+  node* n = idle_nodes;
+  idle_nodes = n->next;
+  std::destroy_at(n);
+  std::construct_at(n);
+  n->next = nodes;
+  if (nodes != nullptr) nodes->previous = n;
+  nodes = n;
+  return n;
+}
+
+void engine::impl::free_node(node* n) {
+  (n->previous != nullptr ? n->previous->next : nodes) = n->next;
+  if (n->next != nullptr) n->next->previous = n->previous;
+  n->what = marker_operation{};
+  n->next = idle_nodes;
+  idle_nodes = n;
+  nodes_freed.notify_all();
+}
+
+void engine::impl::release(kernel_run& run, std::uint64_t n) {
+  node* owner = node_of(run);
+  if (owner->references.fetch_sub(n, std::memory_order_acq_rel) != n) return;
+  guard lock(mutex);
+  free_node(owner);
+}
+
+void engine::impl::end_command(node* n) {
+  n->ended = true;
+  dead.push_back(n);
+}
+
+// --- actions
+
+void engine::impl::drain() {
+  while (!scheduler.actions().empty()) {
+    batch = scheduler.actions();
+    scheduler.clear_actions();
+    for (const sched::action& a : batch) act(a);
+    // Not while actions of the batch may still name them.
+    for (node* n : std::exchange(to_abandon, {})) {
+      scheduler.abandon(n->id);
+      end_command(n);
+    }
+  }
+  for (node* n : dead)
+    if (n->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_node(n);
+  dead.clear();
+}
+
+void engine::impl::act(const sched::action& a) {
+  switch (a.kind) {
+    case sched::action_kind::start:
+      start(node_of(a));
+      break;
+    case sched::action_kind::grant: {
+      node* n = node_of(a);
+      if (n->ended || failed(n->device) || stopped) break;
+      n->references.fetch_add(a.count, std::memory_order_relaxed);
+      workers->grant(n->run, a.count);
+      break;
+    }
+    case sched::action_kind::reached: {
+      node* n = node_of(a);
+      if (auto* record = std::get_if<record_operation>(&n->what);
+          record != nullptr && record->event) {
+        event_state& event = *record->event;
+        // A record that was overtaken by a newer one leaves no trace.
+        const std::uint64_t newest = event.reached_record.load(std::memory_order_relaxed);
+        if (newest == command_id::none_value || newest < n->id.value) {
+          event.reached_ns.store(steady_ns(), std::memory_order_relaxed);
+          event.reached_record.store(n->id.value, std::memory_order_release);
+        }
+      } else if (auto* marker = std::get_if<marker_operation>(&n->what);
+                 marker != nullptr && marker->reached) {
+        markers.push_back(std::move(marker->reached));
+        ++markers_issued;
+      }
+      end_command(n);
+      break;
+    }
+    case sched::action_kind::release:
+      if (const auto found = waits.find(a.waiter); found != waits.end()) {
+        found->second->released = true;
+        found->second->changed.notify_all();
+      }
+      break;
+  }
+}
+
+// Work that comes up on a failed device is over at once: nothing of it runs, what waits for it goes
+// on.
+void engine::impl::start(node* n) {
+  n->started = true;
+  const bool drop = failed(n->device) || stopped;
+  if (std::holds_alternative<kernel_operation>(n->what)) {
+    if (drop) to_abandon.push_back(n);
+  } else if (std::holds_alternative<host_operation>(n->what)) {
+    host_functions->push(*n);  // told of the failure, so that callbacks can tell their users
+  } else if (drop) {
+    n->what = marker_operation{};
+    scheduler.complete(n->id);
+    end_command(n);
+  } else {
+    lane_of(*n).push(*n);
+  }
+}
+
+void engine::impl::finish(guard& lock) {
+  if (markers.empty() || marker_runner != std::thread::id{}) {
+    lock.unlock();
+    return;
+  }
+  marker_runner = std::this_thread::get_id();
+  while (!markers.empty()) {
+    std::function<void()> reached = std::move(markers.front());
+    markers.pop_front();
+    lock.unlock();
+    reached();
+    reached = nullptr;
+    lock.lock();
+    ++markers_done;
+  }
+  marker_runner = {};
+  markers_changed.notify_all();
+  lock.unlock();
+}
+
+// --- completions
+
+void engine::impl::complete(node& n) {
+  guard lock(mutex);
+  if (stopped) return;
+  scheduler.complete(n.id);
+  end_command(&n);
+  drain();
+  finish(lock);
+}
+
+void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
+  node* owner = node_of(run);
+  guard lock(mutex);
+  if (owner->ended || stopped) return;
+  scheduler.blocks_done(owner->id, n);
+  owner->blocks_left -= n;
+  if (owner->blocks_left == 0) end_command(owner);
+  drain();
+  finish(lock);
+}
+
+lane& engine::impl::lane_of(const node& n) {
+  device_state& d = at(n.device);
+  const auto* copy = std::get_if<copy_operation>(&n.what);
+  if (copy == nullptr) return *d.inside;
+  switch (copy->direction) {
+    case copy_direction::host_to_device:
+      return *d.to_device;
+    case copy_direction::device_to_host:
+      return *d.to_host;
+    case copy_direction::device_to_device:
+      return *d.inside;
+    case copy_direction::peer:
+      return *d.to_host;
+    case copy_direction::host_to_host:
+      return *d.between_hosts;
+  }
+  return *d.inside;
+}
+
+void engine::impl::do_copy(node& n) {
+  failure_record fault;
+  if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
+    fault = carry_out(*copy, dropping);
+  } else if (const auto* fill = std::get_if<fill_operation>(&n.what)) {
+    fault = carry_out(*fill, dropping);
+  }
+  // The staging room is free again before anybody can see that the copy is done.
+  n.what = marker_operation{};
+  if (fault.error != status::success) {
+    std::fprintf(stderr, "streambed: a copy or fill on device %u failed: %s %p\n", n.device.value,
+                 fault.what, fault.address);
+    fail_device(n.device, fault.error);
+  }
+  complete(n);
+}
+
+namespace {
+
+void call_host_function(std::function<void(status)>& call, status error) noexcept {
+  try {
+    call(error);
+  } catch (const std::exception& e) {
+    std::fprintf(
+        stderr,
+        "streambed: a host function threw %s. Host functions run between stream work and must "
+        "not throw: catch it inside the function.\n",
+        e.what());
+    std::terminate();
+  } catch (...) {
+    std::fprintf(
+        stderr,
+        "streambed: a host function threw an exception. Host functions run between stream work "
+        "and must not throw: catch it inside the function.\n");
+    std::terminate();
+  }
+}
+
+}  // namespace
+
+void engine::impl::do_host_function(node& n) {
+  auto& operation = std::get<host_operation>(n.what);
+  host_function_runs = true;
+  call_host_function(operation.call, at(n.device).runtime.sticky.load(std::memory_order_acquire));
+  operation.call = nullptr;
+  host_function_runs = false;
+  complete(n);
+}
+
+}  // namespace sb::engine

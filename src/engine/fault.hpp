@@ -1,0 +1,54 @@
+// Faults in device code: the signals become the error of a kernel instead of the end of the
+// process.
+//
+// A worker that runs a fiber, and a copy inside `guarded`, are device code; a signal anywhere else
+// goes to the handler that was installed before ours.
+#pragma once
+
+#include <csetjmp>
+#include <csignal>
+#include <utility>
+
+#include "engine/block.hpp"
+
+namespace sb::engine {
+
+// Installs the handlers, once per process.
+void install_fault_handlers();
+
+// A stack for signal handlers of the calling thread: the ordinary one may have overflowed.
+class signal_stack {
+ public:
+  signal_stack();
+  ~signal_stack();
+  signal_stack(const signal_stack&) = delete;
+  signal_stack& operator=(const signal_stack&) = delete;
+
+ private:
+  char* memory_;
+  stack_t old_;
+};
+
+namespace detail {
+struct guard_frame {
+  sigjmp_buf jump;
+  failure_record fault;
+};
+guard_frame*& present_guard();
+}  // namespace detail
+
+// Runs `work`, which must not own anything; answers the fault that ended it, or a success.
+template <class Work>
+failure_record guarded(Work&& work) {
+  detail::guard_frame frame;
+  // The handler's mask is undone by the return from the signal: none to save here.
+  if (sigsetjmp(frame.jump, 0) == 0) {
+    detail::present_guard() = &frame;
+    std::forward<Work>(work)();
+    frame.fault = {};
+  }
+  detail::present_guard() = nullptr;
+  return frame.fault;
+}
+
+}  // namespace sb::engine

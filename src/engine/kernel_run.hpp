@@ -1,0 +1,59 @@
+// A kernel between its submission and its last block: what the workers claim blocks from.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "base/device_abi.hpp"
+#include "engine/device_runtime.hpp"
+#include "engine/operation.hpp"
+
+namespace sb::engine {
+
+struct block;
+
+struct kernel_run {
+  // Constant from submission on.
+  const kernel_operation* launch = nullptr;
+  device_runtime* device = nullptr;
+  std::uint64_t blocks = 0;
+  std::uint32_t threads = 0;  // per block
+  std::int32_t priority = 0;  // lower goes first
+  void* owner = nullptr;      // the operation's node
+
+  // Own synchronisation.
+  std::atomic<std::uint64_t> granted{0};   // blocks that may run
+  std::atomic<std::uint64_t> claimed{0};   // blocks that a worker took; never above granted
+  std::atomic<bool> cancelled{false};      // its device failed: drop every block at the next chance
+  std::atomic<std::uint64_t> block_ns{0};  // estimate of what a block costs; 0: not known
+
+  // Guarded by the worker pool's lock.
+  bool queued = false;
+  std::uint64_t grid_arrived = 0;  // blocks at the grid barrier
+  std::uint64_t ended = 0;         // blocks that are over: they count as arrived
+  std::vector<block*> grid_waiting;
+
+  [[nodiscard]] const abi::kernel_info& info() const { return *launch->kernel; }
+
+  // Takes up to `most` granted blocks; `first` is the first of them.
+  std::uint64_t claim(std::uint64_t most, std::uint64_t& first) {
+    std::uint64_t at = claimed.load(std::memory_order_relaxed);
+    for (;;) {
+      const std::uint64_t limit = granted.load(std::memory_order_acquire);
+      if (at >= limit) return 0;
+      const std::uint64_t n = limit - at < most ? limit - at : most;
+      if (claimed.compare_exchange_weak(at, at + n, std::memory_order_relaxed)) {
+        first = at;
+        return n;
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t unclaimed() const {
+    const std::uint64_t at = claimed.load(std::memory_order_relaxed);
+    const std::uint64_t limit = granted.load(std::memory_order_relaxed);
+    return limit > at ? limit - at : 0;
+  }
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,69 @@
+#include "engine/lane.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+
+#include "engine/fault.hpp"
+
+namespace sb::engine {
+
+lane::lane(const char* name, std::function<void(node&)> work)
+    : name_(name), work_(std::move(work)) {}
+
+lane::~lane() { stop(std::chrono::hours(24)); }
+
+void lane::push(node& n) {
+  {
+    std::lock_guard lock(mutex_);
+    if (stopping_) return;
+    nodes_.push_back(&n);
+    if (!thread_.joinable()) {
+      over_ = false;
+      thread_ = std::thread([this] { main(); });
+    }
+  }
+  changed_.notify_all();
+}
+
+bool lane::stop(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  changed_.notify_all();
+  if (!thread_.joinable()) return over_;
+  if (thread_.get_id() == std::this_thread::get_id()) {
+    thread_.detach();
+    return false;
+  }
+  if (!changed_.wait_for(lock, patience, [&] { return over_; })) {
+    thread_.detach();
+    return false;
+  }
+  std::thread done = std::move(thread_);
+  lock.unlock();
+  done.join();
+  return true;
+}
+
+void lane::main() {
+  pthread_setname_np(pthread_self(), name_);
+  sigset_t all;
+  sigfillset(&all);
+  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  signal_stack handlers;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stopping_ || !nodes_.empty(); });
+    if (stopping_) break;
+    node* n = nodes_.front();
+    nodes_.pop_front();
+    lock.unlock();
+    work_(*n);
+    lock.lock();
+  }
+  over_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,69 @@
+// What one worker thread has at hand: its own stack to come home to, idle fibers, and what it runs
+// now.
+#pragma once
+
+#include <atomic>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/block.hpp"
+#include "engine/fiber.hpp"
+#include "engine/stack_pool.hpp"
+
+namespace sb::engine {
+
+// The two sizes of stacks, shared by all workers.
+struct stack_pools {
+  stack_pool threads{thread_stack_bytes};
+  stack_pool large{large_stack_bytes};
+};
+
+enum class stack_class : std::uint8_t { thread, large };
+
+struct worker {
+  explicit worker(stack_pools& pools) : pools_(pools) {}
+  ~worker();  // gives its fibers back
+  worker(const worker&) = delete;
+  worker& operator=(const worker&) = delete;
+
+  fiber home;
+  device_thread* current = nullptr;             // the thread of device code that runs now
+  fiber* running = nullptr;                     // its fiber; null while the worker is at home
+  failure_record fault;                         // filled in by the signal handler
+  std::atomic<std::uint64_t> busy_since_ns{0};  // 0: not inside device code
+
+  fiber* take(stack_class size);  // null: no memory
+  // The fiber may be the one that runs: it is not handed out before the worker switched away.
+  void give(fiber* f);
+  // A fiber whose frames are lost; cleaned up by collect(), at home.
+  void bury(fiber* f) {
+    f->next = buried_;
+    buried_ = f;
+  }
+  void collect();
+  // Runs `to` until something switches back home.
+  void enter(fiber& to, device_thread* t) {
+    current = t;
+    running = &to;
+    switch_fiber(home, to);
+    running = nullptr;
+    current = nullptr;
+  }
+
+ private:
+  fiber*& list(stack_class size) { return size == stack_class::thread ? idle_ : idle_large_; }
+
+  stack_pools& pools_;
+  fiber* idle_ = nullptr;
+  std::size_t idle_count_ = 0;
+  fiber* idle_large_ = nullptr;
+  fiber* buried_ = nullptr;
+};
+
+// The worker of the calling thread, or null. Never inlined: a fiber may have changed its thread
+// since it last asked, and a compiler may keep the address of a thread-local variable.
+worker* current_worker();
+void set_current_worker(worker* w);
+
+}  // namespace sb::engine

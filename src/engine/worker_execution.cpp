@@ -1,0 +1,236 @@
+// The half of the worker pool that runs blocks; worker_pool.cpp chooses them.
+#include <algorithm>
+
+#include "engine/clock.hpp"
+#include "engine/spin_policy.hpp"
+#include "engine/worker_pool.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+// Logical ends of loop-mode blocks that lie this close together are one timer.
+constexpr std::uint64_t same_time_ns = 500;
+
+struct ending {
+  std::uint64_t ns;
+  std::uint64_t count;
+};
+
+// Blocks of a loop-mode kernel, run one after another on one fiber: a fault must be able to leave
+// them.
+struct loop_job {
+  kernel_run* run;
+  block* body;
+  worker* on;
+  fiber* stack;
+  std::uint64_t first, count;
+  std::uint64_t started = 0;  // blocks that began
+  std::uint64_t done = 0;     // of them, over now
+  std::vector<ending> later;  // of them, over at a later time
+  bool complete = false;
+};
+
+void run_job(loop_job& job) {
+  const abi::kernel_entry entry = job.run->info().entry;
+  const char* params = job.run->launch->params.data();
+  for (std::uint64_t i = 0; i < job.count; ++i) {
+    if (job.run->cancelled.load(std::memory_order_relaxed)) break;
+    ++job.started;
+    job.body->begin(*job.run, job.first + i);
+    device_thread& t = job.body->loop_thread();
+    t.on = job.stack;
+    job.on->current = &t;
+    entry(params, &t.context);
+    t.on = nullptr;
+    const std::uint64_t end = job.body->loop.end_ns;
+    if (end == 0 || end <= steady_ns()) {
+      ++job.done;
+    } else if (!job.later.empty() && end - same_time_ns <= job.later.back().ns &&
+               job.later.back().ns <= end + same_time_ns) {
+      job.later.back().ns = std::max(job.later.back().ns, end);
+      ++job.later.back().count;
+    } else {
+      job.later.push_back({end, 1});
+    }
+  }
+  job.complete = true;
+}
+
+void job_main(void* argument) {
+  auto& job = *static_cast<loop_job*>(argument);
+  run_job(job);
+  leave_fiber(*job.stack, job.on->home);
+}
+
+void note_cost(kernel_run& run, std::uint64_t ns, std::uint64_t blocks) {
+  const std::uint64_t each = ns / std::max<std::uint64_t>(1, blocks) + 1;
+  const std::uint64_t before = run.block_ns.load(std::memory_order_relaxed);
+  run.block_ns.store(before == 0 ? each : (before + each) / 2, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+void worker_pool::execute(worker& w, const work& what) {
+  switch (what.what) {
+    case work::kind::none:
+      break;
+    case work::kind::report:
+      sink_.blocks_done(*what.run, what.count);
+      sink_.release(*what.run, what.count);
+      break;
+    case work::kind::chunk:
+      if (what.run->info().mode == abi::kernel_mode::loop) {
+        run_loop_chunk(w, *what.run, what.first, what.count);
+      } else {
+        run_fiber_chunk(w, *what.run, what.first, what.count);
+      }
+      break;
+    case work::kind::resume:
+    case work::kind::retry: {
+      const std::uint64_t begin = steady_ns();
+      const block_outcome outcome = what.waiting->resume(w);
+      settle(w, what.waiting, outcome, what.what == work::kind::retry, steady_ns() - begin);
+      break;
+    }
+  }
+}
+
+void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first,
+                                 std::uint64_t count) {
+  const std::uint64_t begin = steady_ns();
+  loop_job job{&run, take_block(), &w, w.take(stack_class::large), first, count, 0, 0, {}, false};
+  job.body->on = &w;
+  if (job.stack == nullptr) {
+    job.body->begin(run, first);
+    job.body->failure = {status::launch_out_of_resources, nullptr, "no memory left for a stack"};
+    sink_.block_failed(run, *job.body);
+  } else {
+    prepare_fiber(*job.stack, &job_main, &job);
+    w.enter(*job.stack, nullptr);
+    if (job.complete) {
+      w.give(job.stack);
+    } else {
+      w.bury(job.stack);
+      w.collect();
+      if (!run.cancelled.load(std::memory_order_relaxed)) sink_.block_failed(run, *job.body);
+    }
+  }
+  give_block(job.body);
+  const std::uint64_t now = steady_ns();
+  note_cost(run, now - begin, job.started);
+  std::uint64_t waiting = 0;
+  {
+    std::lock_guard lock(mutex_);
+    moved_ns_ = now;
+    for (const ending& e : job.later) {
+      if (run.cancelled.load(std::memory_order_relaxed)) break;
+      push_timer({e.ns, nullptr, &run, e.count});
+      waiting += e.count;
+    }
+  }
+  if (job.done != 0) sink_.blocks_done(run, job.done);
+  sink_.release(run, count - waiting);
+}
+
+void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t first,
+                                  std::uint64_t count) {
+  const std::uint64_t begin = steady_ns();
+  std::uint64_t done = 0;
+  std::uint64_t started = 0;
+  block* b = nullptr;
+  for (; started < count; ++started) {
+    if (run.cancelled.load(std::memory_order_relaxed)) break;
+    if (b == nullptr) b = take_block();
+    b->begin(run, first + started);
+    const block_outcome outcome = b->resume(w);
+    if (outcome == block_outcome::done) {
+      ++done;
+    } else {
+      settle(w, std::exchange(b, nullptr), outcome, false, 0);
+    }
+  }
+  if (b != nullptr) give_block(b);
+  const std::uint64_t now = steady_ns();
+  note_cost(run, now - begin, started);
+  {
+    std::lock_guard lock(mutex_);
+    moved_ns_ = now;
+    run.ended += done;
+    if (done != 0) release_grid(run);
+  }
+  const std::uint64_t dropped = count - started;
+  if (done != 0) sink_.blocks_done(run, done);
+  if (done + dropped != 0) sink_.release(run, done + dropped);
+}
+
+// Puts a block where its outcome says.
+void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_spinning,
+                         std::uint64_t cost_ns) {
+  kernel_run& run = *b->run;
+  std::unique_lock lock(mutex_);
+  const std::uint64_t now = steady_ns();
+  const bool spins = outcome == block_outcome::spinning;
+  if (!spins || !was_spinning) moved_ns_ = now;
+  if (was_spinning) {
+    --spin_in_flight_;
+    round_cost_ns_ += cost_ns;
+  }
+  switch (outcome) {
+    case block_outcome::spinning:
+      if (!was_spinning) spin_due_ns_ = std::min(spin_due_ns_, now);
+      spin_next_.push_back(b);
+      break;
+    case block_outcome::more:
+      resumable_.push_back(b);
+      break;
+    case block_outcome::sleeping:
+    case block_outcome::at_grid:
+      if (run.cancelled.load(std::memory_order_relaxed)) {
+        resumable_.push_back(b);  // cancel() has already looked for it
+        break;
+      }
+      if (outcome == block_outcome::sleeping) {
+        push_timer({b->wake_ns, b, nullptr, 0});
+        break;
+      }
+      ++run.grid_arrived;
+      run.grid_waiting.push_back(b);
+      release_grid(run);
+      break;
+    case block_outcome::done:
+      ++run.ended;
+      release_grid(run);
+      break;
+    case block_outcome::failed:
+    case block_outcome::dropped:
+      break;
+  }
+  if (was_spinning && spin_in_flight_ == 0 && spin_now_.empty()) {
+    const std::uint64_t still = now - std::min(now, moved_ns_);
+    spin_due_ns_ = now + spin_pause_ns(still, round_cost_ns_, others_ready());
+  }
+  lock.unlock();
+
+  const bool over = outcome == block_outcome::done || outcome == block_outcome::failed ||
+                    outcome == block_outcome::dropped;
+  if (!over) return;
+  if (outcome == block_outcome::failed) sink_.block_failed(run, *b);
+  if (outcome != block_outcome::done) b->drop(w);
+  give_block(b);
+  if (outcome == block_outcome::done) sink_.blocks_done(run, 1);
+  sink_.release(run, 1);
+}
+
+// The grid barrier opens when every block is at it or over. Called under the lock.
+void worker_pool::release_grid(kernel_run& run) {
+  if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
+  for (block* b : run.grid_waiting) {
+    b->grid_released();
+    resumable_.push_back(b);
+  }
+  run.grid_waiting.clear();
+  run.grid_arrived = 0;
+}
+
+}  // namespace sb::engine

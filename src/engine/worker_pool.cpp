@@ -1,0 +1,345 @@
+#include "engine/worker_pool.hpp"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "engine/clock.hpp"
+#include "engine/fault.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+constexpr auto look_interval = std::chrono::milliseconds(3);
+constexpr std::uint64_t stuck_after_ns = 4'000'000;
+constexpr std::size_t most_threads = 256;
+// A round that costs more than this is worth a second worker.
+constexpr std::uint64_t costly_round_ns = 200'000;
+
+std::chrono::steady_clock::time_point time_point_of(std::uint64_t ns) {
+  return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
+}
+
+}  // namespace
+
+worker_pool::worker_pool(std::uint32_t workers, kernel_sink& sink)
+    : target_(std::max(1u, workers)), sink_(sink) {}
+
+worker_pool::~worker_pool() { stop(std::chrono::hours(24)); }
+
+// --- what the engine calls
+
+void worker_pool::grant(kernel_run& run, std::uint64_t n) {
+  std::lock_guard lock(mutex_);
+  run.granted.fetch_add(n, std::memory_order_release);
+  if (stopping_) return;
+  if (!run.queued) {
+    run.queued = true;
+    ready_[run.priority].push_back(&run);
+  }
+  recruit();
+}
+
+void worker_pool::cancel(kernel_run& run) {
+  std::uint64_t dropped = 0;
+  {
+    std::lock_guard lock(mutex_);
+    if (run.queued) {
+      std::erase(ready_[run.priority], &run);
+      run.queued = false;
+    }
+    std::uint64_t first = 0;
+    dropped = run.claim(never, first);
+    std::vector<timer> kept;
+    for (; !timers_.empty(); timers_.pop()) {
+      const timer& t = timers_.top();
+      if (t.waiting != nullptr && t.waiting->run == &run) {
+        resumable_.push_back(t.waiting);
+      } else if (t.waiting == nullptr && t.run == &run) {
+        dropped += t.count;
+      } else {
+        kept.push_back(t);
+      }
+    }
+    for (const timer& t : kept) timers_.push(t);
+    for (block* b : run.grid_waiting) resumable_.push_back(b);
+    run.grid_waiting.clear();
+    spin_due_ns_ = 0;
+    recruit();
+  }
+  if (dropped != 0) sink_.release(run, dropped);
+}
+
+bool worker_pool::stop(std::chrono::milliseconds patience) {
+  std::unique_lock lock(mutex_);
+  if (!stopping_) {
+    stopping_ = true;
+    for (auto& [priority, runs] : ready_)
+      for (kernel_run* run : runs) run->cancelled.store(true, std::memory_order_relaxed);
+  }
+  work_ready_.notify_all();
+  leader_ready_.notify_all();
+  supervise_.notify_all();
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  stuck_ = !thread_over_.wait_until(lock, deadline, [&] { return alive_ == 0; });
+  std::list<slot> slots;
+  for (auto s = slots_.begin(); s != slots_.end();) {
+    auto next = std::next(s);
+    if (s->over) slots.splice(slots.end(), slots_, s);
+    s = next;
+  }
+  for (slot& s : slots_)
+    if (s.thread.joinable()) s.thread.detach();
+  std::thread supervisor = std::move(supervisor_);
+  lock.unlock();
+  for (slot& s : slots) s.thread.join();
+  slots.clear();
+  if (supervisor.joinable()) supervisor.join();
+  if (!stuck_) drop_everything();
+  return !stuck_;
+}
+
+// Blocks that were parked when the pool stopped. No worker is left: this thread owns everything.
+void worker_pool::drop_everything() {
+  worker w(stacks_);
+  for (const auto& b : blocks_) b->drop(w);
+  resumable_.clear();
+  spin_now_.clear();
+  spin_next_.clear();
+  timers_ = {};
+}
+
+std::size_t worker_pool::threads() {
+  std::lock_guard lock(mutex_);
+  return alive_;
+}
+
+// --- threads
+
+void worker_pool::add_thread(bool extra) {
+  slots_.emplace_back();
+  slot& s = slots_.back();
+  s.extra = extra;
+  s.self = std::make_unique<worker>(stacks_);
+  ++alive_;
+  s.thread = std::thread([this, &s] { main(s); });
+  if (!supervisor_.joinable()) supervisor_ = std::thread([this] { supervise(); });
+}
+
+void worker_pool::main(slot& self) {
+  pthread_setname_np(pthread_self(), "sb-worker");
+  // The program's own signals are for its own threads.
+  sigset_t all;
+  sigfillset(&all);
+  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  prctl(PR_SET_TIMERSLACK, 1000);  // waits of some microseconds are what kernels ask for
+  signal_stack handlers;
+  worker& w = *self.self;
+  adopt_thread(w.home);
+  set_current_worker(&w);
+
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    const bool timed = !timers_.empty() || !spin_next_.empty();
+    const work what = pick(timed ? steady_ns() : 0);
+    if (what.what == work::kind::none) {
+      if (self.extra) break;
+      wait_for_work(lock);
+      continue;
+    }
+    // Whoever finds work looks for the next one to help, and for one to watch the time.
+    if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
+    lock.unlock();
+    w.busy_since_ns.store(steady_ns(), std::memory_order_relaxed);
+    execute(w, what);
+    w.busy_since_ns.store(0, std::memory_order_relaxed);
+    lock.lock();
+  }
+  set_current_worker(nullptr);
+  self.self.reset();
+  self.over = true;
+  --alive_;
+  thread_over_.notify_all();
+  // A retired extra worker is joined by the supervisor or by stop().
+}
+
+// While work is ready and every worker has been inside one block for long, adds a worker: a long
+// block must not hold up other streams.
+void worker_pool::supervise() {
+  pthread_setname_np(pthread_self(), "sb-supervisor");
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (!watching_) {
+      supervise_.wait(lock);
+      continue;
+    }
+    supervise_.wait_for(lock, look_interval);
+    if (stopping_) break;
+    for (auto s = slots_.begin(); s != slots_.end();) {
+      auto next = std::next(s);
+      if (s->over) {
+        s->thread.join();  // it has left the lock for good: this does not wait
+        slots_.erase(s);
+      }
+      s = next;
+    }
+    const std::uint64_t now = steady_ns();
+    const bool ready = others_ready() || !spin_now_.empty() || next_deadline() <= now;
+    if (idle_ != 0 || !ready) {
+      // Extra workers retire when there is nothing to do; until then somebody has to join them.
+      watching_ = alive_ > target_ || (idle_ == 0 && next_deadline() != never);
+      continue;
+    }
+    const bool all_stuck = std::all_of(slots_.begin(), slots_.end(), [&](const slot& s) {
+      const std::uint64_t since =
+          s.self ? s.self->busy_since_ns.load(std::memory_order_relaxed) : 0;
+      return since != 0 && now - std::min(now, since) > stuck_after_ns;
+    });
+    if (all_stuck && slots_.size() < most_threads) add_thread(true);
+  }
+}
+
+void worker_pool::recruit() {
+  if (idle_ != 0) {
+    wake_one();
+  } else if (alive_ < target_) {
+    add_thread(false);
+  } else if (!watching_) {
+    watching_ = true;
+    supervise_.notify_one();
+  }
+}
+
+void worker_pool::wake_one() {
+  if (idle_ > (leader_ ? 1u : 0u))
+    work_ready_.notify_one();
+  else if (leader_)
+    leader_ready_.notify_one();
+}
+
+void worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t deadline = next_deadline();
+  ++idle_;
+  if (deadline == never || leader_) {
+    work_ready_.wait(lock);
+  } else {
+    leader_ = true;
+    leader_ns_ = deadline;
+    leader_ready_.wait_until(lock, time_point_of(deadline));
+    leader_ = false;
+  }
+  --idle_;
+}
+
+// --- choosing work
+
+bool worker_pool::others_ready() const {
+  if (!resumable_.empty()) return true;
+  return std::any_of(ready_.begin(), ready_.end(), [](const auto& p) { return !p.second.empty(); });
+}
+
+std::uint64_t worker_pool::next_deadline() const {
+  std::uint64_t ns = timers_.empty() ? never : timers_.top().ns;
+  if (!spin_next_.empty() && spin_now_.empty() && spin_in_flight_ == 0)
+    ns = std::min(ns, spin_due_ns_);
+  return ns;
+}
+
+worker_pool::work worker_pool::pick(std::uint64_t now) {
+  while (!timers_.empty() && timers_.top().ns <= now) {
+    const timer t = timers_.top();
+    timers_.pop();
+    moved_ns_ = now;
+    if (t.waiting == nullptr) {
+      work w;
+      w.what = work::kind::report;
+      w.run = t.run;
+      w.count = t.count;
+      return w;
+    }
+    resumable_.push_back(t.waiting);
+  }
+  if (work w = pick_spinner(now); w.what != work::kind::none) return w;
+  chunk_turn_ = !chunk_turn_;
+  if (chunk_turn_ || resumable_.empty()) {
+    if (work w = pick_chunk(); w.what != work::kind::none) return w;
+  }
+  work w;
+  if (!resumable_.empty()) {
+    w.what = work::kind::resume;
+    w.waiting = resumable_.front();
+    resumable_.pop_front();
+  }
+  return w;
+}
+
+worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
+  work w;
+  if (spin_now_.empty() && spin_in_flight_ == 0 && !spin_next_.empty() && now >= spin_due_ns_) {
+    spin_now_.swap(spin_next_);
+    if (round_cost_ns_ > costly_round_ns && idle_ != 0) wake_one();
+    round_cost_ns_ = 0;
+  }
+  if (spin_now_.empty()) return w;
+  w.what = work::kind::retry;
+  w.waiting = spin_now_.front();
+  spin_now_.pop_front();
+  ++spin_in_flight_;
+  return w;
+}
+
+worker_pool::work worker_pool::pick_chunk() {
+  work w;
+  for (auto& [priority, runs] : ready_) {
+    while (!runs.empty()) {
+      kernel_run* run = runs.front();
+      runs.pop_front();
+      w.count = run->claim(chunk_size(*run), w.first);
+      if (run->unclaimed() != 0) {
+        runs.push_back(run);  // resident kernels of one priority take turns
+      } else {
+        run->queued = false;
+      }
+      if (w.count == 0) continue;
+      w.what = work::kind::chunk;
+      w.run = run;
+      return w;
+    }
+  }
+  return w;
+}
+
+std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
+  constexpr std::uint64_t chunk_ns = 50'000;
+  const std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed);
+  if (cost == 0) return 1;
+  const std::uint64_t share = std::max<std::uint64_t>(1, run.unclaimed() / (2 * target_));
+  return std::min(share, chunk_ns / cost + 1);
+}
+
+void worker_pool::push_timer(timer t) {
+  timers_.push(t);
+  if (leader_ && t.ns < leader_ns_) leader_ready_.notify_one();
+}
+
+block* worker_pool::take_block() {
+  std::lock_guard lock(mutex_);
+  if (spare_.empty()) {
+    blocks_.push_back(std::make_unique<block>());
+    return blocks_.back().get();
+  }
+  block* b = spare_.back();
+  spare_.pop_back();
+  return b;
+}
+
+void worker_pool::give_block(block* b) {
+  std::lock_guard lock(mutex_);
+  spare_.push_back(b);
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,139 @@
+// The threads that run kernels: one per core, and more while all of them are stuck inside long
+// blocks.
+//
+// Blocks that cannot go on leave their worker: they wait in the timer heap, among the spinning
+// ones, or at their kernel's grid barrier, and any worker continues them. So the number of workers
+// never limits how many blocks are resident.
+//
+// Thread safety: every member may be called from any thread. Lock order: the caller may hold the
+// engine's lock; the pool calls its sink without holding its own.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <queue>
+#include <thread>
+#include <vector>
+
+#include "engine/block.hpp"
+#include "engine/kernel_run.hpp"
+#include "engine/worker.hpp"
+
+namespace sb::engine {
+
+// Who hears about blocks. Called on workers, under no lock.
+class kernel_sink {
+ public:
+  // `n` more blocks of the run are over.
+  virtual void blocks_done(kernel_run& run, std::uint64_t n) = 0;
+  // The block failed; called before its references are released.
+  virtual void block_failed(kernel_run& run, const block& where) = 0;
+  // The pool has given up `n` of its references.
+  virtual void release(kernel_run& run, std::uint64_t n) = 0;
+
+ protected:
+  ~kernel_sink() = default;
+};
+
+class worker_pool {
+ public:
+  worker_pool(std::uint32_t workers, kernel_sink& sink);
+  ~worker_pool();
+  worker_pool(const worker_pool&) = delete;
+  worker_pool& operator=(const worker_pool&) = delete;
+
+  // `n` more blocks may run. The pool holds one reference per granted block until it releases it.
+  void grant(kernel_run& run, std::uint64_t n);
+  // The run was marked cancelled: brings its waiting blocks to an end soon.
+  void cancel(kernel_run& run);
+  // No block starts any more. Waits for workers to leave device code; false when one does not.
+  bool stop(std::chrono::milliseconds patience);
+
+  [[nodiscard]] std::size_t threads();  // alive now
+
+ private:
+  struct slot {
+    std::thread thread;
+    std::unique_ptr<worker> self;
+    bool extra = false;
+    bool over = false;
+  };
+  struct timer {
+    std::uint64_t ns;
+    block* waiting;   // or, when null:
+    kernel_run* run;  // blocks that are over at that time
+    std::uint64_t count;
+    bool operator>(const timer& other) const { return ns > other.ns; }
+  };
+  struct work {
+    enum class kind : std::uint8_t { none, chunk, resume, retry, report } what = kind::none;
+    kernel_run* run = nullptr;
+    block* waiting = nullptr;
+    std::uint64_t first = 0, count = 0;
+  };
+
+  void add_thread(bool extra);
+  void main(slot& self);
+  void supervise();
+  void wait_for_work(std::unique_lock<std::mutex>& lock);
+  void recruit();  // somebody for work that is ready
+  void wake_one();
+  work pick(std::uint64_t now);
+  work pick_spinner(std::uint64_t now);
+  work pick_chunk();
+  [[nodiscard]] bool others_ready() const;
+  [[nodiscard]] std::uint64_t next_deadline() const;
+  std::uint64_t chunk_size(const kernel_run& run) const;
+
+  void execute(worker& w, const work& what);
+  void run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
+  void run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
+  void settle(worker& w, block* b, block_outcome outcome, bool was_spinning, std::uint64_t cost_ns);
+  void release_grid(kernel_run& run);
+  void push_timer(timer t);
+  block* take_block();
+  void give_block(block* b);
+  void drop_everything();
+
+  const std::uint32_t target_;
+  kernel_sink& sink_;
+  stack_pools stacks_;
+
+  std::mutex mutex_;
+  // Everything below is guarded by mutex_.
+  std::condition_variable work_ready_;    // idle workers
+  std::condition_variable leader_ready_;  // the idle worker that watches the time
+  std::condition_variable supervise_;
+  std::condition_variable thread_over_;
+  std::list<slot> slots_;
+  std::thread supervisor_;
+  std::uint32_t idle_ = 0;
+  std::uint32_t alive_ = 0;
+  bool leader_ = false;
+  std::uint64_t leader_ns_ = 0;
+  bool stopping_ = false;
+  bool stuck_ = false;     // a worker did not leave device code
+  bool watching_ = false;  // the supervisor looks at the workers
+
+  std::map<std::int32_t, std::deque<kernel_run*>>
+      ready_;  // by priority; runs with unclaimed blocks
+  std::deque<block*> resumable_;
+  bool chunk_turn_ = false;  // runs and resumable blocks take turns
+  std::priority_queue<timer, std::vector<timer>, std::greater<>> timers_;
+  std::deque<block*> spin_now_;   // the round that goes on
+  std::deque<block*> spin_next_;  // the round after it
+  std::uint32_t spin_in_flight_ = 0;
+  std::uint64_t spin_due_ns_ = 0;
+  std::uint64_t round_cost_ns_ = 0;
+  std::uint64_t moved_ns_ = 0;  // when anything last got on
+  std::vector<std::unique_ptr<block>> blocks_;
+  std::vector<block*> spare_;
+};
+
+}  // namespace sb::engine
