@@ -1,0 +1,72 @@
+"""The conformance suite as data: which programs run, with which settings, and where their recording is.
+
+A run is one process: environment and arguments. The recording of a case is what all its runs printed,
+one after the other.
+"""
+from dataclasses import dataclass, field
+import re
+
+CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"
+
+
+@dataclass(frozen=True)
+class Run:
+    env: tuple = ()
+    args: tuple = ()
+
+    def __str__(self):
+        return " ".join([f"{k}={v}" for k, v in self.env] + list(self.args)) or "plain"
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    program: str
+    runs: tuple = (Run(),)
+    # Lines that differ from run to run on the hardware itself.
+    variable: tuple = ()
+    # Random programs of which only the finished operations are compared: their events and queries
+    # depend on speed.
+    only_finished: tuple = ()
+    # `PROGRAM list` names the arguments; one process for each that the recording knows.
+    listed: bool = False
+    env: tuple = field(default=())
+
+
+def connections(values):
+    return tuple(Run(env=((CONNECTIONS, v),) if v else ()) for v in values)
+
+
+ALL_CONNECTIONS = connections([None, "1", "2", "4", "8", "16", "32"])
+
+CASES = (
+    Case("errors", "errors.cu"),
+    Case("ordering", "ordering.cu"),
+    Case("capture", "capture.cu"),
+    Case("queues", "queues.cu", ALL_CONNECTIONS,
+         variable=(r"conn\..*\.gates\.enqueued\.marks\.of160", r"conn\.2\.streams\..*")),
+    Case("queues_many", "queues_many.cu", ALL_CONNECTIONS, variable=(r"many\.2\..*",)),
+    Case("thresholds", "thresholds.cu"),
+    Case("thresholds_conn1", "thresholds.cu", connections(["1"])),
+    Case("random", "random_order.cu", (Run(args=("0", "400")),), variable=(r"random\.245",),
+         only_finished=("random.316", "random.341")),
+    Case("random_conn1", "random_order.cu", (Run(env=((CONNECTIONS, "1"),), args=("0", "200")),),
+         variable=(r"random\.80",)),
+    Case("runtime", "runtime.cu"),
+    Case("props", "props.cu"),
+    Case("faults", "faults.cu", listed=True),
+    Case("faults_blocking", "faults.cu", listed=True, env=(("CUDA_LAUNCH_BLOCKING", "1"),)),
+)
+
+# Lines that belong to one model of device: left out when a GPU of another model is compared.
+OF_THE_DEVICE = re.compile(
+    r"attr\.|priority\.|dev\.|prop\.|mem\.|limit\.|occupancy\.|pool\.(used|reserved)\.")
+
+
+def find(names):
+    """The cases with these names; all of them when none is given."""
+    known = {c.name: c for c in CASES}
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        raise SystemExit(f"no case is named {', '.join(unknown)}. There are: {', '.join(known)}")
+    return [known[n] for n in names] if names else list(CASES)
