@@ -203,6 +203,12 @@ status memory::free_device(void* base) {
   return status::success;
 }
 
+std::optional<allocation> memory::detach_device(void* base) {
+  return impl_->take(base, {memory_kind::device});
+}
+
+void memory::release_detached(const allocation& detached) { impl_->give_back(detached); }
+
 result<void*> memory::allocate_pinned(device_id device, std::size_t bytes, std::uint32_t flags) {
   return impl_->allocate(impl_->pinned, memory_kind::pinned, device, bytes, flags);
 }

@@ -71,6 +71,10 @@ class memory {
   void free_graph(void* base);
   // Exact base of a device or managed allocation; invalid_value otherwise.
   status free_device(void* base);
+  // The two halves of a free that waits for its turn in a stream: afterwards nobody knows the
+  // pointer, but the memory stays.
+  std::optional<allocation> detach_device(void* base);
+  void release_detached(const allocation& detached);
   result<void*> allocate_pinned(device_id device, std::size_t bytes, std::uint32_t flags);
   status free_pinned(void* base);
   result<void*> allocate_managed(device_id device, std::size_t bytes, std::uint32_t flags);
