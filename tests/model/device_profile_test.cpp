@@ -55,8 +55,8 @@ TEST(device_profile, occupancy_of_a_plain_kernel_is_as_recorded) {
     unsigned threads = 0;
     unsigned shared = 0;
     if (std::sscanf(name.c_str(), "occupancy.plain.%u.%u", &threads, &shared) == 2) {
-      EXPECT_EQ(std::to_string(blocks_per_multiprocessor(limits,
-                                                         footprint_of(limits, threads, shared, 8))),
+      EXPECT_EQ(std::to_string(
+                    blocks_per_multiprocessor(limits, footprint_of(limits, threads, shared, 8))),
                 value)
           << name;
       ++compared;
