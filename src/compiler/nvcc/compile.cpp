@@ -1,19 +1,11 @@
 // From sources to objects.
-#include <fcntl.h>
-#include <unistd.h>
-
+#include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <exception>
 #include <filesystem>
-#include <iostream>
 #include <thread>
 
-#include "device_object.hpp"
-#include "diagnostics.hpp"
 #include "driver.hpp"
-#include "rewrite.hpp"
 
 namespace sb::nvcc {
 namespace {
@@ -89,116 +81,6 @@ void driver::compile_one(const input& source, const std::string& object) {
     compile_host(source, object);
 }
 
-void driver::report(const finished& device, const finished& host) {
-  const std::string text = merge_diagnostics(device.errors, host.errors);
-  const std::lock_guard lock(mutex_);
-  std::cerr << text << std::flush;
-}
-
-void driver::compile_cuda(const input& source, const std::string& object) {
-  const bool relocatable = o_.relocatable_device_code;
-  const std::string unit = unit_id(source, object);
-  arguments common = {tools_.clang};
-  add(common, cuda_flags(unit));
-  add(common, preprocessor_flags(input_kind::cuda));
-  const std::string overlay =
-      o_.dry_run
-          ? ""
-          : rewrite_sources(source.path, o_, tools_.architecture == "x86_64" ? 'x' : 'w',
-                            [&](const std::string& suffix) { return temporary(source, suffix); });
-  if (!overlay.empty()) add(common, {"-ivfsoverlay", overlay});
-  if (isatty(STDERR_FILENO)) common.push_back("-fcolor-diagnostics");
-
-  arguments device = common;
-  add(device, device_flags());
-  add(device, device_code_flags());
-  const std::string device_object = temporary(source, relocatable ? ".dev.bc" : ".dev.o");
-  if (relocatable)
-    add(device, {"-Xclang", "-disable-llvm-passes", "-emit-llvm"});
-  else
-    device.push_back("-fpass-plugin=" + tools_.pass);
-  if (o_.syntax_only_device)
-    add(device, {"-fsyntax-only", source.path});
-  else
-    add(device, {"-c", source.path, "-o", device_object});
-
-  const std::string image =
-      relocatable ? temporary(source, ".dev.sbdev") : temporary(source, ".dev.so");
-  const arguments image_line = image_link({device_object}, image);
-
-  arguments host = common;
-  add(host, host_flags(true));
-  if (o_.per_thread_default_stream) add(host, {"-Xclang", "-fgpu-default-stream=per-thread"});
-  add(host, dependency_flags(source, object));
-  const auto host_line = [&](const std::string& embedded) {
-    arguments line = host;
-    if (relocatable)
-      add(line,
-          {"-Xclang", "--offload-new-driver", "-Xclang", "-fembed-offload-object=" + embedded});
-    else
-      add(line, {"-Xclang", "-fcuda-include-gpubinary", "-Xclang", embedded});
-    add(line, {"-c", source.path, "-o", object});
-    return line;
-  };
-
-  show(device);
-  if (!relocatable) show(image_line);
-  show(host_line(image));
-  if (o_.dry_run) return;
-
-  // With bitcode the device pass is only a front end, and clang reads what it embeds at its start.
-  if (relocatable) {
-    child::settings how;
-    how.capture_errors = true;
-    child device_child(device, how);
-    const finished device_end = device_child.wait();
-    if (device_end.status != 0) {
-      report(device_end, {});
-      throw tool_failed{device_end.status};
-    }
-    write_file(image, wrap_device_code(read_file(device_object)));
-    const finished host_end = nvcc::run(host_line(image), how);
-    report(device_end, host_end);
-    if (host_end.status != 0) throw tool_failed{host_end.status};
-    return;
-  }
-
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0)
-    throw fatal_error(std::string("Could not create a pipe: ") + std::strerror(errno));
-  child::settings device_settings;
-  device_settings.capture_errors = true;
-  child::settings host_settings = device_settings;
-  host_settings.inherit_as_3 = ends[0];
-  child host_child(host_line("/dev/fd/3"), host_settings);
-  close(ends[0]);
-  finished device_end;
-  try {
-    child device_child(device, device_settings);
-    device_end = device_child.wait();
-    if (device_end.status == 0) {
-      finished linked = nvcc::run(image_line, device_settings);
-      device_end.status = linked.status;
-      device_end.errors += linked.errors;
-    }
-  } catch (...) {
-    close(ends[1]);
-    throw;
-  }
-  if (device_end.status != 0) {
-    close(ends[1]);
-    host_child.stop();
-    host_child.wait();
-    std::error_code ignored;
-    fs::remove(object, ignored);
-    report(device_end, {});
-    throw tool_failed{device_end.status};
-  }
-  const finished host_end = host_child.wait(ends[1], read_file(image));
-  report(device_end, host_end);
-  if (host_end.status != 0) throw tool_failed{host_end.status};
-}
-
 void driver::compile_host(const input& source, const std::string& object) {
   const std::string compiler = host_compiler(tools_, o_);
   const bool by_clang = compiler == tools_.clang;
@@ -214,6 +96,7 @@ void driver::compile_host(const input& source, const std::string& object) {
     line.push_back("-std=" + o_.standard);
   }
   add(line, preprocessor_flags(source.kind));
+  add(line, include_flags());
   add(line, host_flags(by_clang));
   if (o_.no_warnings) line.push_back("-w");
   for (const std::string& kind : o_.errors)
@@ -229,14 +112,16 @@ void driver::preprocess(const input& source) {
   arguments line;
   if (source.kind == input_kind::cuda) {
     line = {tools_.clang};
-    add(line, cuda_flags(unit_id(source, "")));
+    add(line, cuda_flags());
     add(line, preprocessor_flags(source.kind));
     add(line, device_flags());
+    add(line, {"-include", "cuda_runtime.h"});
   } else {
     line = {host_compiler(tools_, o_), "-x", source.kind == input_kind::c ? "c" : "c++"};
     add(line, preprocessor_flags(source.kind));
     add(line, o_.host_options);
   }
+  add(line, include_flags());
   if (dependencies)
     add(line, dependency_flags(source, ""));
   else

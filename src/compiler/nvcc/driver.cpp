@@ -97,6 +97,12 @@ int driver::run() {
     return 0;
   }
   if (o_.stop_after == phase::link) check_libraries();
+  if (!o_.dry_run)
+    for (const input& each : o_.inputs)
+      if (each.kind == input_kind::cuda) {
+        headers_ = header_cache(tools_);
+        break;
+      }
   compile_all();
   switch (o_.stop_after) {
     case phase::link:

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "header_cache.hpp"
 #include "options.hpp"
 #include "process.hpp"
 #include "toolchain.hpp"
@@ -37,15 +38,22 @@ class driver {
   void compile_host(const input& source, const std::string& object);
   void preprocess(const input& source);
   [[nodiscard]] std::string object_for(const input& source, bool temporary);
+
+  // cuda_compile.cpp
+  struct passes;
+  [[nodiscard]] passes passes_for(const input& source, const std::string& object);
+  void run_passes(const passes& lines);
   void report(const finished& device, const finished& host);
 
   // flags.cpp
   [[nodiscard]] arguments preprocessor_flags(input_kind kind) const;
-  [[nodiscard]] arguments cuda_flags(const std::string& unit) const;
+  [[nodiscard]] arguments include_flags() const;
+  [[nodiscard]] arguments cuda_flags() const;
   [[nodiscard]] arguments device_flags() const;
   [[nodiscard]] arguments device_code_flags() const;
   [[nodiscard]] arguments host_flags(bool by_clang) const;
   [[nodiscard]] arguments dependency_flags(const input& source, const std::string& object) const;
+  [[nodiscard]] std::string dependency_file(const input& source) const;
   [[nodiscard]] arguments sanitizer_flags() const;
   [[nodiscard]] std::string unit_id(const input& source, const std::string& object) const;
 
@@ -68,6 +76,7 @@ class driver {
   const options& o_;
   const toolchain& tools_;
   scratch_directory scratch_;
+  header_cache headers_;
   std::vector<std::string> objects_;  // what is linked, in the order of the inputs
   int counter_ = 0;
   mutable std::mutex mutex_;  // guards counter_, scratch_ and standard error with -t

@@ -75,28 +75,32 @@ arguments driver::preprocessor_flags(input_kind kind) const {
     if (o_.fast_math) flags.push_back("-D__USE_FAST_MATH__");
   }
   if (o_.per_thread_default_stream) flags.push_back("-DCUDA_API_PER_THREAD_DEFAULT_STREAM=1");
-  if (kind == input_kind::cuda) add(flags, {"-include", "cuda_runtime.h"});
+  return flags;
+}
+
+arguments driver::include_flags() const {
+  arguments flags;
   for (const std::string& header : o_.pre_includes) add(flags, {"-include", header});
   return flags;
 }
 
 // Both passes of a .cu.
-arguments driver::cuda_flags(const std::string& unit) const {
-  arguments flags = {"-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
-                     // No CUDA of the machine may shine through; the version makes <<<>>> call
-                     // __cudaPushCallConfiguration.
-                     "--cuda-path=" + tools_.library + "/streambed", "-Xclang",
-                     "-target-sdk-version=12.3", "-Wno-unknown-cuda-version", "-fdeclspec",
-                     // What nvcc does not say either.
-                     "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths",
-                     "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument",
-                     "-Qunused-arguments", "-U__CUDA__"};
+arguments driver::cuda_flags() const {
+  arguments flags = {
+      "-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib",
+      // No CUDA of the machine may shine through; the version makes <<<>>> call
+      // __cudaPushCallConfiguration.
+      "--cuda-path=" + tools_.library + "/streambed", "-Xclang", "-target-sdk-version=12.3",
+      "-Wno-unknown-cuda-version", "-fdeclspec", "-Xclang", "-fcuda-allow-variadic-functions",
+      // What nvcc does not say either.
+      "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths",
+      "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Qunused-arguments"};
   if (tools_.architecture == "x86_64") flags.push_back("-mcx16");  // 128-bit atomicCAS
   // nvcc's default is the GNU dialect of C++17; the headers need C++11.
   flags.push_back("-std=" + (o_.standard.empty()      ? std::string("gnu++17")
                              : o_.standard == "c++03" ? std::string("c++11")
                                                       : o_.standard));
-  if (o_.relocatable_device_code) add(flags, {"-Xclang", "-fgpu-rdc", "-Xclang", "-cuid=" + unit});
+  if (o_.relocatable_device_code) add(flags, {"-Xclang", "-fgpu-rdc"});
   if (!o_.template_depth.empty()) flags.push_back("-ftemplate-depth=" + o_.template_depth);
   if (!o_.template_backtrace.empty())
     flags.push_back("-ftemplate-backtrace-limit=" + o_.template_backtrace);
@@ -159,6 +163,14 @@ arguments driver::host_flags(bool by_clang) const {
   return flags;
 }
 
+std::string driver::dependency_file(const input& source) const {
+  if (!o_.dependency_file.empty()) return o_.dependency_file;
+  if (o_.stop_after == phase::dependencies) return o_.output;  // empty: standard output
+  std::filesystem::path name = !o_.output.empty() ? std::filesystem::path(o_.output)
+                                                  : std::filesystem::path(source.path).filename();
+  return name.replace_extension(".d").string();
+}
+
 arguments driver::dependency_flags(const input& source, const std::string& object) const {
   if (o_.dependencies == dependency_mode::none) return {};
   const bool only = o_.stop_after == phase::dependencies;
@@ -167,13 +179,7 @@ arguments driver::dependency_flags(const input& source, const std::string& objec
     flags.push_back(o_.dependencies == dependency_mode::all ? "-M" : "-MM");
   else
     flags.push_back(o_.dependencies == dependency_mode::all ? "-MD" : "-MMD");
-  std::string file = o_.dependency_file;
-  if (file.empty() && only) file = o_.output;
-  if (file.empty() && !only) {
-    std::filesystem::path name = !o_.output.empty() ? std::filesystem::path(o_.output)
-                                                    : std::filesystem::path(source.path).filename();
-    file = name.replace_extension(".d").string();
-  }
+  const std::string file = dependency_file(source);
   if (!file.empty()) add(flags, {"-MF", file});
   std::string target = o_.dependency_target;
   if (target.empty()) {

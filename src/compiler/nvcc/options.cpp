@@ -159,6 +159,9 @@ options parse_command_line(const arguments& args) {
   find_forwarding(o, o.original);
   std::vector<std::string> files;
   parse(o, o.original, files);
+  for (const std::string& define : o.defines)
+    if (define.substr(0, define.find('=')) == "CUDA_API_PER_THREAD_DEFAULT_STREAM")
+      o.per_thread_default_stream = true;
   // -x may come after the files that it is for.
   for (std::string& file : files) {
     const auto kind = kind_of(file, o.as);
