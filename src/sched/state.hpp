@@ -148,9 +148,9 @@ struct scheduler::impl {
   [[nodiscard]] bool enqueues_nothing(const command& wait, std::span<const command_id> after) const;
   void depend(index command, index on);  // on is pending
   void depend_on_stream(index command, stream_state& s);
-  void count(pending_command& c);
+  void count(const pending_command& c, stream_state& s);
   void finish(index command);
-  void uncount(index command, pending_command& c);
+  void uncount(index command, const pending_command& c, stream_state& s);
   void resolve(index command);
   void activate(stream_state& s, index stream);
   void deactivate(stream_state& s);

@@ -127,8 +127,7 @@ void scheduler::impl::depend_on_stream(index command, stream_state& s) {
 }
 
 // Notes a new command in its stream and its device.
-void scheduler::impl::count(pending_command& c) {
-  stream_state& s = streams[c.stream];
+void scheduler::impl::count(const pending_command& c, stream_state& s) {
   ++s.pending;
   if (c.in_stream && c.kind == command_kind::kernel) {
     ++s.pending_kernels;
@@ -151,8 +150,7 @@ void scheduler::impl::count(pending_command& c) {
   }
 }
 
-void scheduler::impl::uncount(index command, pending_command& c) {
-  stream_state& s = streams[c.stream];
+void scheduler::impl::uncount(index command, const pending_command& c, stream_state& s) {
   if (s.last == command) {
     s.last = none;
   }
@@ -265,7 +263,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
       s.last_work = i;
     }
   }
-  count(p);
+  count(p, s);
   if (c.kind == command_kind::event_wait) {
     if (const index record = ids.find(c.record.value); record != none && record != i) {
       depend(i, record);
@@ -285,7 +283,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
   enter_queue(i);
   if (p.unmet == 0) {
     p.at = phase::ready;
-    push(ready, i);
+    dispatch(i);
     settle();
   }
   return id;
@@ -302,8 +300,9 @@ void scheduler::impl::resolve(index command) {
 // The command is complete: tells what waits for it and gives its place back.
 void scheduler::impl::finish(index command) {
   pending_command& c = commands[command];
+  stream_state& s = streams[c.stream];
   ids.release(c.id);
-  uncount(command, c);
+  uncount(command, c, s);
   if (c.next_in_stream != none) {
     resolve(c.next_in_stream);
   }
@@ -323,9 +322,10 @@ void scheduler::impl::finish(index command) {
       e = now.link;
     }
   }
-  const index stream = c.stream;
+  if (s.destroyed) {
+    release_if_drained(c.stream);
+  }
   commands.give_back(command);
-  release_if_drained(stream);
 }
 
 }  // namespace sb::sched

@@ -3,6 +3,7 @@
 //   STREAMBED_SEED=12345         only this one, with everything that happened
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -27,7 +28,7 @@ std::string explain(std::uint64_t seed, const program& p) {
 
 TEST(random_programs, keep_the_rules_and_lose_nothing) {
   std::uint64_t first = 0;
-  std::uint64_t count = number_from("STREAMBED_PROGRAMS", 100'000);
+  std::uint64_t count = number_from("STREAMBED_PROGRAMS", SB_PROGRAMS);
   if (std::getenv("STREAMBED_SEED") != nullptr) {
     first = number_from("STREAMBED_SEED", 0);
     count = 1;

