@@ -81,7 +81,7 @@ void drop_unreachable(Module& module, ArrayRef<Function*> roots) {
     value->eraseFromParent();
   }
   for (Function& function : module) {
-    if (!function.isDeclaration()) {
+    if (!function.isDeclaration() && !is_contained(roots, &function)) {
       function.setLinkage(GlobalValue::InternalLinkage);
       function.setVisibility(GlobalValue::DefaultVisibility);
       function.setComdat(nullptr);

@@ -142,7 +142,8 @@ Function* create_body(kernel& kernel) {
   auto* word = Type::getInt32Ty(context);
   auto* type =
       FunctionType::get(Type::getVoidTy(context), {pointer, pointer, word, word, word}, false);
-  auto* body = Function::Create(type, GlobalValue::InternalLinkage, kernel.symbol + ".body",
+  // External while it lasts: call graphs start from such functions.
+  auto* body = Function::Create(type, GlobalValue::ExternalLinkage, kernel.symbol + ".body",
                                 source.getParent());
   body->setAttributes(AttributeList::get(context, source.getAttributes().getFnAttrs(), {}, {}));
   const char* names[] = {"params", "self", "tid.x", "tid.y", "tid.z"};

@@ -162,22 +162,34 @@ class spin_analysis {
 
   // The value that comes round is computed from the old one, never the old one itself.
   bool changes_always(const PHINode& phi) {
-    auto* next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop_.getLoopLatch()));
-    SmallPtrSet<const Value*, 8> seen;
-    while (next && loop_.contains(next) && seen.insert(next).second) {
-      if (next == &phi || isa<PHINode, SelectInst>(next)) {
+    SmallSetVector<const Value*, 8> choices;
+    choices.insert(phi.getIncomingValueForBlock(loop_.getLoopLatch()));
+    for (unsigned i = 0; i < choices.size(); ++i) {
+      if (choices[i] == &phi) {
         return false;
       }
-      const Instruction* from = nullptr;
-      for (const Value* operand : next->operands()) {
-        if (operand == &phi) {
-          return isa<BinaryOperator, GetElementPtrInst>(next);
-        }
-        if (auto* inner = dyn_cast<Instruction>(operand); inner && loop_.contains(inner)) {
-          from = inner;
-        }
+      if (auto* select = dyn_cast<SelectInst>(choices[i])) {
+        choices.insert(select->getTrueValue());
+        choices.insert(select->getFalseValue());
+      } else if (auto* inner = dyn_cast<PHINode>(choices[i]); inner && loop_.contains(inner)) {
+        choices.insert(inner->op_begin(), inner->op_end());
       }
-      next = const_cast<Instruction*>(from);
+    }
+    return any_of(choices, [&](const Value* choice) { return computed_from(choice, phi); });
+  }
+
+  bool computed_from(const Value* value, const PHINode& phi) {
+    SmallSetVector<const Value*, 16> reached;
+    reached.insert(value);
+    for (unsigned i = 0; i < reached.size() && i < 32; ++i) {
+      auto* inst = dyn_cast<Instruction>(reached[i]);
+      if (inst == &phi) {
+        return true;
+      }
+      if (inst && loop_.contains(inst) &&
+          isa<BinaryOperator, GetElementPtrInst, CastInst, SelectInst>(inst)) {
+        reached.insert(inst->op_begin(), inst->op_end());
+      }
     }
     return false;
   }
