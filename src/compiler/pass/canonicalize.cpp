@@ -5,6 +5,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/JumpThreading.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/SROA.h>
@@ -85,6 +86,8 @@ void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
   passes.addPass(EarlyCSEPass());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(InstCombinePass());
+  // clang leaves a scope by a switch over where to go; threaded, `break` is a plain exit again.
+  passes.addPass(JumpThreadingPass());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(LoopSimplifyPass());
