@@ -61,6 +61,9 @@ status admit(call_kind kind) {
   if (kind == call_kind::light) return status::success;
   const status sticky = the_engine().sticky_error(current_device());
   if (sticky != status::success) return sticky;
+  if (device_of(current_device()).lost.load(std::memory_order_relaxed)) {
+    return status::devices_unavailable;
+  }
   return kind == call_kind::capture_unsafe ? admit_unsafe_call() : status::success;
 }
 
@@ -71,6 +74,7 @@ CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int
   stream->id = kind == stream_kind::legacy ? the_engine().legacy_stream(device)
                                            : the_engine().create_stream(device, kind, priority);
   stream->device = device;
+  stream->generation = device_of(device).generation.load();
   stream->kind = kind;
   stream->flags = flags;
   stream->priority = priority;
@@ -84,7 +88,8 @@ bool retire(CUstream_st* stream) {
       const std::lock_guard lock(capture_mutex());
       leave(s);
     }
-    if (s.kind != stream_kind::legacy) the_engine().destroy_stream(s.id);
+    // The engine forgot the streams from before a reset.
+    if (s.generation == device_of(s.device).generation.load()) the_engine().destroy_stream(s.id);
   });
 }
 
@@ -141,6 +146,9 @@ result<CUstream_st*> resolve_quietly(cudaStream_t stream) {
       return &per_thread_stream(current_device());
     default:
       if (!streams().alive(stream)) return status::invalid_resource_handle;
+      if (stream->generation != device_of(stream->device).generation.load()) {
+        return status::device_uninitialized;  // faults.tsv *.reset.oldstream.query
+      }
       return stream;
   }
 }

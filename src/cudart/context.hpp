@@ -38,6 +38,7 @@ struct CUstream_st {
   // Constant after construction.
   sb::stream_id id;
   sb::device_id device;
+  std::uint32_t generation = 0;  // of the device
   sb::stream_kind kind = sb::stream_kind::blocking;
   int priority = 0;
   unsigned flags = 0;

@@ -7,9 +7,9 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <variant>
 #include <vector>
 
@@ -20,6 +20,8 @@ namespace sb::cudart {
 
 struct kernel_node {
   cudaKernelNodeParams params{};  // kernelParams is not kept: it points into the caller's frame
+  std::vector<cudaLaunchAttribute> attributes;
+  std::vector<void*> argument_pointers;  // into the operation's parameters, for those who ask
 };
 struct copy_node {
   cudaMemcpy3DParms params{};
@@ -62,6 +64,19 @@ struct node_recipe {
 node_recipe recipe_of(engine::operation what, const CUstream_st& stream);
 node_recipe host_recipe(const cudaHostNodeParams& params, device_id device);
 node_recipe event_recipe(cudaGraphNodeType type, CUevent_st& event, device_id device);
+// Recipes of explicit nodes; they check their parameters.
+result<node_recipe> kernel_recipe(const cudaKernelNodeParams& params, device_id device);
+result<node_recipe> copy_recipe(const cudaMemcpy3DParms& params, device_id device);
+result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device);
+result<node_recipe> child_recipe(cudaGraph_t graph);  // holds a clone
+result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params);
+result<node_recipe> free_recipe(void* pointer, device_id device);
+result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device);
+
+// Parameters of a copy of plain bytes, and of one to or from a symbol (checked).
+cudaMemcpy3DParms plain_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+result<char*> symbol_address(const void* symbol, std::size_t offset, std::size_t bytes,
+                             device_id device);
 
 }  // namespace sb::cudart
 
@@ -69,33 +84,68 @@ struct CUgraphNode_st {
   CUgraph_st* graph = nullptr;
   std::uint64_t order = 0;  // of creation in the graph
   sb::cudart::node_recipe recipe;
-  bool enabled = true;
+  bool enabled = true;                  // in an executable
   std::vector<cudaGraphNode_t> before;  // dependencies, as added
   std::vector<cudaGraphNode_t> after;   // dependents
   cudaGraphNode_t cloned_from = nullptr;
 };
 
 struct CUgraph_st {
-  std::uint64_t unique_id = 0;
   std::uint64_t next_order = 0;
   std::vector<cudaGraphNode_t> nodes;  // owned, in the order of creation
-  cudaGraphNode_t parent = nullptr;    // of a child graph: the node that owns it
+  bool owned_by_node = false;          // a child graph: goes with its node
   CUgraph_st* cloned_from = nullptr;
+  std::map<cudaUserObject_t, unsigned> objects;  // references held
+};
+
+struct CUgraphExec_st {
+  std::mutex mutex;             // guards everything
+  CUgraph_st* graph = nullptr;  // a clone of its own, where setters work
+  unsigned long long flags = 0;
+  bool stale = true;  // `steps` are older than `graph`
+  struct step {
+    cudaGraphNode_t node = nullptr;  // of `graph` or a child graph in it
+    std::vector<std::uint32_t> after;
+  };
+  std::vector<step> steps;  // in an order that respects the edges, child graphs unfolded
+  sb::command_id newest_launch;
 };
 
 namespace sb::cudart {
 
 using graph_table = handle_table<CUgraph_st, std::size_t{1} << 20>;
 using node_table = handle_table<CUgraphNode_st, std::size_t{1} << 22>;
+using exec_table = handle_table<CUgraphExec_st, std::size_t{1} << 20>;
 graph_table& graphs();
 node_table& nodes();
+exec_table& execs();
 
 CUgraph_st* create_graph();  // null when there is no room
 void destroy_graph(CUgraph_st& graph);
+CUgraph_st* clone_graph(const CUgraph_st& graph);
 // Edges between nodes are plain ones here: invalid_value for edge data that says otherwise.
 status check_edges(const cudaGraphEdgeData* edges, std::size_t count);
-// Appends a node; the dependencies are nodes of the same graph.
+// Appends a node; the dependencies are nodes of the same graph. Null when there is no room.
 cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
                             const std::vector<cudaGraphNode_t>& before);
+// The nodes in an order that respects the edges, by creation among equals; nothing when there is a
+// cycle.
+result<std::vector<cudaGraphNode_t>> in_order(const CUgraph_st& graph);
+
+// Gives a node what the recipe says, when it is of the same kind. Attributes stay.
+status replace_recipe(CUgraphNode_st& node, node_recipe recipe);
+// The node's copy in an executable, for setters; invalid_value when it is not of it.
+result<cudaGraphNode_t> find_in_exec(CUgraphExec_st& exec, cudaGraphNode_t node);
+
+// Bytes of allocation nodes of a device.
+struct graph_memory_use {
+  std::uint64_t current = 0;
+  std::uint64_t high = 0;
+};
+graph_memory_use graph_memory_of(device_id device);
+void reset_graph_memory_high(device_id device);
+
+void retain(CUgraph_st& graph, cudaUserObject_t object, unsigned count);
+void release_objects(CUgraph_st& graph);
 
 }  // namespace sb::cudart

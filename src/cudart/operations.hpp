@@ -16,4 +16,7 @@ result<engine::operation> fill_operation_of(const cudaMemsetParams& params, devi
 result<engine::operation> kernel_operation_of(const cudaKernelNodeParams& params, device_id device,
                                               bool cooperative = false);
 
+// After a fault of the device the function is not called; faults.tsv pending.hostfunc.ran
+engine::host_operation host_operation_of(const cudaHostNodeParams& params);
+
 }  // namespace sb::cudart

@@ -12,14 +12,16 @@
 
 namespace sb::cudart {
 
+// What cudaGetDeviceFlags answers before anybody set them, recorded on an H200.
+inline constexpr unsigned initial_device_flags = cudaDeviceMapHost | cudaDeviceLmemResizeToMax;
+
 struct device_state {
   std::atomic<CUstream_st*> legacy{nullptr};
   std::atomic<std::uint32_t> generation{0};  // of cudaDeviceReset
+  std::atomic<bool> lost{false};             // reset after a fault
   std::mutex mutex;                          // guards the rest, and the making of `legacy`
-  bool initialised = false;
-  unsigned flags = cudaDeviceScheduleAuto;
+  unsigned flags = initial_device_flags;
   cudaFuncCache cache_config = cudaFuncCachePreferNone;
-  cudaSharedMemConfig shared_config = cudaSharedMemBankSizeFourByte;
   std::vector<std::size_t> limits;   // by cudaLimit
   std::vector<std::uint32_t> peers;  // that this device may access
 };

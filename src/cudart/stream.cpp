@@ -4,6 +4,7 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
+#include "cudart/operations.hpp"
 #include "cudart/process.hpp"
 
 namespace sb::cudart {
@@ -191,9 +192,7 @@ SB_API cudaError_t CUDARTAPI cudaLaunchHostFunc(cudaStream_t handle, cudaHostFn_
       node_recipe recipe = host_recipe({function, data}, (*stream)->device);
       return enqueue(**stream, std::move(recipe)).error();
     }
-    engine::host_operation host;
-    host.call = [function, data](status) { function(data); };
-    return enqueue(**stream, std::move(host)).error();
+    return enqueue(**stream, host_operation_of({function, data})).error();
   });
 }
 SB_PTSZ(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void* data),

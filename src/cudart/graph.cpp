@@ -1,0 +1,300 @@
+// Graphs: making, shape, edges, clones.
+#include "cudart/graph.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace sb::cudart {
+namespace {
+
+// Hands out a list as CUDA does: without a place for it, only its length; with one, as many as fit,
+// and null for the rest of the place.
+template <class T>
+void hand_out(const std::vector<T>& all, T* out, std::size_t* count) {
+  if (out == nullptr) {
+    *count = all.size();
+    return;
+  }
+  for (std::size_t i = 0; i < *count; ++i) out[i] = i < all.size() ? all[i] : T{};
+  *count = std::min(*count, all.size());
+}
+
+bool belongs(const CUgraph_st* graph, cudaGraphNode_t node) {
+  return nodes().alive(node) && node->graph == graph;
+}
+
+void connect(cudaGraphNode_t from, cudaGraphNode_t to) {
+  to->before.push_back(from);
+  from->after.push_back(to);
+}
+
+bool connected(cudaGraphNode_t from, cudaGraphNode_t to) {
+  return std::find(to->before.begin(), to->before.end(), from) != to->before.end();
+}
+
+void destroy_node(CUgraphNode_st& node) {
+  if (auto* child = std::get_if<child_node>(&node.recipe.detail)) {
+    if (child->graph != nullptr) destroy_graph(*child->graph);
+  }
+  nodes().destroy(&node);
+}
+
+// One body for the three calls that list neighbours of nodes.
+template <class List>
+cudaError_t list_neighbours(cudaGraphNode_t node, cudaGraphNode_t* out, cudaGraphEdgeData* edges,
+                            size_t* count, List&& list) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (count == nullptr || !nodes().alive(node)) return status::invalid_value;
+    if (edges != nullptr) std::fill_n(edges, *count, cudaGraphEdgeData{});
+    hand_out(list(*node), out, count);
+    return status::success;
+  });
+}
+
+}  // namespace
+
+graph_table& graphs() {
+  static auto* table = new graph_table;
+  return *table;
+}
+node_table& nodes() {
+  static auto* table = new node_table;
+  return *table;
+}
+
+CUgraph_st* create_graph() { return graphs().create(); }
+
+void destroy_graph(CUgraph_st& graph) {
+  graphs().destroy(&graph, [](CUgraph_st& g) {
+    for (cudaGraphNode_t node : g.nodes) destroy_node(*node);
+    release_objects(g);
+  });
+}
+
+status check_edges(const cudaGraphEdgeData* edges, std::size_t count) {
+  for (std::size_t i = 0; edges != nullptr && i < count; ++i) {
+    if (edges[i].from_port != 0 || edges[i].to_port != 0 || edges[i].type != 0) {
+      return status::invalid_value;
+    }
+  }
+  return status::success;
+}
+
+cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
+                            const std::vector<cudaGraphNode_t>& before) {
+  cudaGraphNode_t node = nodes().create();
+  if (node == nullptr) return nullptr;
+  node->graph = &graph;
+  node->order = graph.next_order++;
+  node->recipe = std::move(recipe);
+  for (cudaGraphNode_t earlier : before) connect(earlier, node);
+  graph.nodes.push_back(node);
+  return node;
+}
+
+CUgraph_st* clone_graph(const CUgraph_st& graph) {
+  CUgraph_st* clone = create_graph();
+  if (clone == nullptr) return nullptr;
+  clone->cloned_from = const_cast<CUgraph_st*>(&graph);
+  std::unordered_map<const CUgraphNode_st*, cudaGraphNode_t> twin;
+  for (cudaGraphNode_t node : graph.nodes) {
+    cudaGraphNode_t copy = append_node(*clone, node->recipe, {});
+    if (copy == nullptr) {
+      destroy_graph(*clone);
+      return nullptr;
+    }
+    copy->cloned_from = node;
+    copy->enabled = node->enabled;
+    if (auto* child = std::get_if<child_node>(&copy->recipe.detail)) {
+      child->graph = clone_graph(*child->graph);
+      if (child->graph != nullptr) child->graph->owned_by_node = true;
+    }
+    twin[node] = copy;
+  }
+  for (cudaGraphNode_t node : graph.nodes) {
+    for (cudaGraphNode_t earlier : node->before) connect(twin[earlier], twin[node]);
+  }
+  for (const auto& [object, count] : graph.objects) retain(*clone, object, count);
+  return clone;
+}
+
+result<std::vector<cudaGraphNode_t>> in_order(const CUgraph_st& graph) {
+  std::unordered_map<cudaGraphNode_t, std::size_t> missing;
+  std::vector<cudaGraphNode_t> ready;
+  for (cudaGraphNode_t node : graph.nodes) {
+    missing[node] = node->before.size();
+    if (node->before.empty()) ready.push_back(node);
+  }
+  for (std::size_t next = 0; next < ready.size(); ++next) {
+    for (cudaGraphNode_t later : ready[next]->after) {
+      if (--missing[later] == 0) ready.push_back(later);
+    }
+  }
+  if (ready.size() != graph.nodes.size()) return status::invalid_value;
+  return ready;
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t* out, unsigned flags) {
+  return entry(call_kind::light, [&]() -> status {
+    if (out == nullptr || flags != 0) return status::invalid_value;
+    CUgraph_st* graph = create_graph();
+    if (graph == nullptr) return status::memory_allocation;
+    *out = graph;
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
+  return entry(call_kind::light, [&]() -> status {
+    if (!graphs().alive(graph) || graph->owned_by_node) return status::invalid_value;
+    destroy_graph(*graph);
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* out, cudaGraph_t original) {
+  return entry(call_kind::light, [&]() -> status {
+    if (out == nullptr || !graphs().alive(original)) return status::invalid_value;
+    CUgraph_st* clone = clone_graph(*original);
+    if (clone == nullptr) return status::memory_allocation;
+    *out = clone;
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t* out,
+                                                      cudaGraphNode_t original, cudaGraph_t clone) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (out == nullptr || !nodes().alive(original) || !graphs().alive(clone)) {
+      return status::invalid_value;
+    }
+    for (cudaGraphNode_t node : clone->nodes) {
+      if (node->cloned_from == original && clone->cloned_from == original->graph) {
+        *out = node;
+        return status::success;
+      }
+    }
+    return status::invalid_value;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
+  return entry(call_kind::light, [&]() -> status {
+    if (!nodes().alive(node)) return status::invalid_value;
+    for (cudaGraphNode_t earlier : node->before) std::erase(earlier->after, node);
+    for (cudaGraphNode_t later : node->after) std::erase(later->before, node);
+    std::erase(node->graph->nodes, node);
+    destroy_node(*node);
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
+                                                      const cudaGraphNode_t* from,
+                                                      const cudaGraphNode_t* to,
+                                                      const cudaGraphEdgeData* edges,
+                                                      size_t count) {
+  return entry(call_kind::light, [&]() -> status {
+    if (!graphs().alive(graph)) return status::invalid_value;
+    if (count != 0 && (from == nullptr || to == nullptr)) return status::invalid_value;
+    if (const status s = check_edges(edges, count); s != status::success) return s;
+    for (size_t i = 0; i < count; ++i) {
+      if (!belongs(graph, from[i]) || !belongs(graph, to[i])) return status::invalid_value;
+      if (from[i] == to[i] || connected(from[i], to[i])) return status::invalid_value;
+    }
+    // A cycle is noticed when the graph is instantiated; capture.tsv dep.cycle.*
+    for (size_t i = 0; i < count; ++i) connect(from[i], to[i]);
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t graph,
+                                                         const cudaGraphNode_t* from,
+                                                         const cudaGraphNode_t* to,
+                                                         const cudaGraphEdgeData* edges,
+                                                         size_t count) {
+  return entry(call_kind::light, [&]() -> status {
+    if (!graphs().alive(graph)) return status::invalid_value;
+    if (count != 0 && (from == nullptr || to == nullptr)) return status::invalid_value;
+    if (const status s = check_edges(edges, count); s != status::success) return s;
+    for (size_t i = 0; i < count; ++i) {
+      if (!belongs(graph, from[i]) || !belongs(graph, to[i])) return status::invalid_value;
+      if (!connected(from[i], to[i])) return status::invalid_value;
+    }
+    for (size_t i = 0; i < count; ++i) {
+      std::erase(to[i]->before, from[i]);
+      std::erase(from[i]->after, to[i]);
+    }
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* out,
+                                               size_t* count) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (count == nullptr || !graphs().alive(graph)) return status::invalid_value;
+    hand_out(graph->nodes, out, count);
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* out,
+                                                   size_t* count) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (count == nullptr || !graphs().alive(graph)) return status::invalid_value;
+    std::vector<cudaGraphNode_t> roots;
+    for (cudaGraphNode_t node : graph->nodes) {
+      if (node->before.empty()) roots.push_back(node);
+    }
+    hand_out(roots, out, count);
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from,
+                                               cudaGraphNode_t* to, cudaGraphEdgeData* edges,
+                                               size_t* count) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (count == nullptr || !graphs().alive(graph)) return status::invalid_value;
+    if ((from == nullptr) != (to == nullptr)) return status::invalid_value;
+    std::vector<cudaGraphNode_t> sources;
+    std::vector<cudaGraphNode_t> targets;
+    for (cudaGraphNode_t node : graph->nodes) {
+      for (cudaGraphNode_t later : node->after) {
+        sources.push_back(node);
+        targets.push_back(later);
+      }
+    }
+    if (edges != nullptr) std::fill_n(edges, *count, cudaGraphEdgeData{});
+    std::size_t length = *count;
+    hand_out(sources, from, &length);
+    hand_out(targets, to, count);
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphNodeGetDependencies(cudaGraphNode_t node,
+                                                          cudaGraphNode_t* out,
+                                                          cudaGraphEdgeData* edges, size_t* count) {
+  return list_neighbours(node, out, edges, count,
+                         [](const CUgraphNode_st& n) -> auto& { return n.before; });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
+                                                            cudaGraphNode_t* out,
+                                                            cudaGraphEdgeData* edges,
+                                                            size_t* count) {
+  return list_neighbours(node, out, edges, count,
+                         [](const CUgraphNode_st& n) -> auto& { return n.after; });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (type == nullptr || !nodes().alive(node)) return status::invalid_value;
+    *type = node->recipe.type;
+    return status::success;
+  });
+}
+
+}  // namespace sb::cudart

@@ -1,0 +1,316 @@
+// Executable graphs: instantiation, launch, update.
+#include <algorithm>
+#include <unordered_map>
+
+#include "cudart/capture.hpp"
+#include "cudart/graph.hpp"
+
+namespace sb::cudart {
+namespace {
+
+constexpr unsigned long long known_flags = cudaGraphInstantiateFlagAutoFreeOnLaunch |
+                                           cudaGraphInstantiateFlagUpload |
+                                           cudaGraphInstantiateFlagUseNodePriority;
+
+// Unfolds a graph into steps after `entry`; answers the steps that nothing inside follows.
+result<std::vector<std::uint32_t>> unfold(const CUgraph_st& graph,
+                                          const std::vector<std::uint32_t>& entry_steps,
+                                          std::vector<CUgraphExec_st::step>& steps) {
+  const auto order = in_order(graph);
+  if (!order) return order.error();
+  std::unordered_map<cudaGraphNode_t, std::uint32_t> place;
+  std::vector<std::uint32_t> leaves;
+  for (cudaGraphNode_t node : *order) {
+    std::vector<std::uint32_t> after;
+    for (cudaGraphNode_t earlier : node->before) after.push_back(place[earlier]);
+    if (node->before.empty()) after = entry_steps;
+    if (const auto* child = std::get_if<child_node>(&node->recipe.detail)) {
+      // The child's own step comes after everything in it and keeps the order for what follows.
+      auto inside = unfold(*child->graph, after, steps);
+      if (!inside) return inside.error();
+      if (!inside->empty()) after = std::move(*inside);
+    }
+    place[node] = static_cast<std::uint32_t>(steps.size());
+    if (node->after.empty()) leaves.push_back(place[node]);
+    steps.push_back({node, std::move(after)});
+  }
+  return leaves;
+}
+
+status refresh(CUgraphExec_st& exec) {
+  if (!exec.stale) return status::success;
+  std::vector<CUgraphExec_st::step> steps;
+  const auto leaves = unfold(*exec.graph, {}, steps);
+  if (!leaves) return leaves.error();
+  exec.steps = std::move(steps);
+  exec.stale = false;
+  return status::success;
+}
+
+// What a step does in this launch: a wait looks up its record now, a disabled node does nothing.
+engine::operation operation_now(const CUgraphNode_st& node) {
+  if (!node.enabled) return engine::marker_operation{};
+  if (node.recipe.type == cudaGraphNodeTypeWaitEvent) {
+    const auto& event = std::get<event_node>(node.recipe.detail);
+    const command_id record{event.state->last_record.load(std::memory_order_acquire)};
+    if (!record.valid() || the_engine().done(record)) return engine::marker_operation{};
+    return engine::wait_operation{record};
+  }
+  return node.recipe.what;
+}
+
+bool fixed(const CUgraphNode_st& node) {
+  return node.enabled && node.recipe.type != cudaGraphNodeTypeWaitEvent;
+}
+
+status launch(CUgraphExec_st& exec, CUstream_st& stream) {
+  const std::lock_guard lock(exec.mutex);
+  if (const status s = refresh(exec); s != status::success) return s;
+  std::vector<engine::operation> made;
+  made.reserve(exec.steps.size());
+  std::vector<engine::graph_item> items;
+  items.reserve(exec.steps.size());
+  for (const CUgraphExec_st::step& step : exec.steps) {
+    engine::graph_item item;
+    if (fixed(*step.node)) {
+      item.what = &step.node->recipe.what;
+    } else {
+      made.push_back(operation_now(*step.node));
+      item.what = &made.back();
+    }
+    item.device = step.node->recipe.device;
+    const bool own_priority = (exec.flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
+    item.priority =
+        own_priority ? step.node->recipe.priority : static_cast<std::int8_t>(stream.priority);
+    item.after = step.after;
+    items.push_back(item);
+  }
+  // CUDA: an executable never runs beside itself; capture.tsv samegraph.second.query
+  std::vector<command_id> after;
+  if (exec.newest_launch.valid()) after.push_back(exec.newest_launch);
+  exec.newest_launch = the_engine().submit_graph(stream.id, items, after);
+  return status::success;
+}
+
+status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags,
+                   cudaGraphInstantiateParams* report) {
+  CUgraphExec_st* exec = execs().create();
+  if (exec == nullptr) return status::memory_allocation;
+  exec->graph = clone_graph(*graph);
+  exec->flags = flags;
+  status s = exec->graph != nullptr ? refresh(*exec) : status::memory_allocation;
+  if (report != nullptr) {
+    report->errNode_out = nullptr;
+    report->result_out =
+        s == status::success ? cudaGraphInstantiateSuccess : cudaGraphInstantiateInvalidStructure;
+  }
+  if (s != status::success) {
+    if (exec->graph != nullptr) destroy_graph(*exec->graph);
+    execs().destroy(exec);
+    return s;
+  }
+  *out = exec;
+  return status::success;
+}
+
+status check(const cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
+  if (out == nullptr || !graphs().alive(graph)) return status::invalid_value;
+  return (flags & ~known_flags) == 0 ? status::success : status::invalid_value;
+}
+
+// How two graphs differ, by the order in which their nodes were made.
+cudaGraphExecUpdateResult compare(const CUgraph_st& mine, const CUgraph_st& theirs,
+                                  cudaGraphNode_t& at) {
+  if (mine.nodes.size() != theirs.nodes.size()) return cudaGraphExecUpdateErrorTopologyChanged;
+  std::unordered_map<cudaGraphNode_t, std::size_t> index;
+  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
+    index[mine.nodes[i]] = i;
+    index[theirs.nodes[i]] = i;
+  }
+  const auto places = [&](const CUgraphNode_st& node) {
+    std::vector<std::size_t> all;
+    for (cudaGraphNode_t earlier : node.before) all.push_back(index[earlier]);
+    std::sort(all.begin(), all.end());
+    return all;
+  };
+  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
+    const CUgraphNode_st& old_node = *mine.nodes[i];
+    const CUgraphNode_st& new_node = *theirs.nodes[i];
+    at = theirs.nodes[i];
+    if (old_node.recipe.type != new_node.recipe.type) {
+      return cudaGraphExecUpdateErrorNodeTypeChanged;
+    }
+    if (places(old_node) != places(new_node)) return cudaGraphExecUpdateErrorTopologyChanged;
+    if (const auto* child = std::get_if<child_node>(&old_node.recipe.detail)) {
+      const auto& other = std::get<child_node>(new_node.recipe.detail);
+      const auto inside = compare(*child->graph, *other.graph, at);
+      if (inside != cudaGraphExecUpdateSuccess) return inside;
+    }
+  }
+  at = nullptr;
+  return cudaGraphExecUpdateSuccess;
+}
+
+// Takes over what the nodes of an equally shaped graph do.
+void take_over(CUgraph_st& mine, const CUgraph_st& theirs) {
+  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
+    node_recipe& to = mine.nodes[i]->recipe;
+    const node_recipe& from = theirs.nodes[i]->recipe;
+    if (auto* child = std::get_if<child_node>(&to.detail)) {
+      take_over(*child->graph, *std::get<child_node>(from.detail).graph);
+    } else {
+      to = from;
+    }
+  }
+}
+
+cudaGraphNode_t find_copy(const CUgraph_st& graph, cudaGraphNode_t node) {
+  for (cudaGraphNode_t copy : graph.nodes) {
+    if (copy->cloned_from == node) return copy;
+    if (const auto* child = std::get_if<child_node>(&copy->recipe.detail)) {
+      if (cudaGraphNode_t inside = find_copy(*child->graph, node)) return inside;
+    }
+  }
+  return nullptr;
+}
+
+bool can_be_disabled(cudaGraphNodeType type) {
+  return type == cudaGraphNodeTypeKernel || type == cudaGraphNodeTypeMemcpy ||
+         type == cudaGraphNodeTypeMemset;
+}
+
+}  // namespace
+
+exec_table& execs() {
+  static auto* table = new exec_table;
+  return *table;
+}
+
+result<cudaGraphNode_t> find_in_exec(CUgraphExec_st& exec, cudaGraphNode_t node) {
+  if (!nodes().alive(node)) return status::invalid_value;
+  cudaGraphNode_t copy = find_copy(*exec.graph, node);
+  if (copy == nullptr) return status::invalid_value;
+  return copy;
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* out, cudaGraph_t graph,
+                                                           unsigned long long flags) {
+  return entry(
+      call_kind::capture_unsafe, [&] { return check(out, graph, flags); },
+      [&] { return instantiate(out, graph, flags, nullptr); });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t graph,
+                                                  unsigned long long flags) {
+  return cudaGraphInstantiateWithFlags(out, graph, flags);
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t* out, cudaGraph_t graph,
+                                                            cudaGraphInstantiateParams* params) {
+  return entry(
+      call_kind::capture_unsafe,
+      [&] { return params != nullptr ? check(out, graph, params->flags) : status::invalid_value; },
+      [&] { return instantiate(out, graph, params->flags, params); });
+}
+SB_PTSZ(cudaGraphInstantiateWithParams,
+        (cudaGraphExec_t * out, cudaGraph_t graph, cudaGraphInstantiateParams* params),
+        (out, graph, params))
+
+SB_API cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t exec,
+                                                   unsigned long long* flags) {
+  return entry(call_kind::plain, [&]() -> status {
+    if (flags == nullptr || !execs().alive(exec)) return status::invalid_value;
+    *flags = exec->flags;
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t handle) {
+  return entry(call_kind::device, [&]() -> status {
+    if (!execs().alive(exec)) return status::invalid_value;  // capture.tsv graph.launch.null
+    const auto stream = resolve(handle);
+    if (!stream) return stream.error();
+    // CUDA: a launch of a graph is not captured, it is refused.
+    if (const status s = refuse_captured(**stream); s != status::success) return s;
+    return launch(*exec, **stream);
+  });
+}
+SB_PTSZ(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+
+// There is nothing to bring to the device ahead of a launch; the checks are the launch's.
+SB_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t handle) {
+  return entry(call_kind::device, [&]() -> status {
+    if (!execs().alive(exec)) return status::invalid_value;
+    const auto stream = resolve(handle);
+    if (!stream) return stream.error();
+    if (const status s = refuse_captured(**stream); s != status::success) return s;
+    const std::lock_guard lock(exec->mutex);
+    return refresh(*exec);
+  });
+}
+SB_PTSZ(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
+
+SB_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t exec) {
+  return entry(call_kind::capture_unsafe, [&]() -> status {
+    const bool destroyed = execs().destroy(exec, [](CUgraphExec_st& e) {
+      // Launches under way hold what they need of the nodes, except memory: wait for that.
+      sched::wait_target target;
+      target.scope = sched::wait_scope::command;
+      target.command = e.newest_launch;
+      target.device = current_device();
+      const bool owns_memory = std::any_of(e.steps.begin(), e.steps.end(), [](const auto& step) {
+        return step.node->recipe.keeps != nullptr;
+      });
+      if (owns_memory && e.newest_launch.valid()) the_engine().synchronize(target, target.device);
+      destroy_graph(*e.graph);
+    });
+    return destroyed ? status::success : status::invalid_value;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                                 cudaGraphExecUpdateResultInfo* info) {
+  return entry(call_kind::device, [&]() -> status {
+    if (!execs().alive(exec) || !graphs().alive(graph)) return status::invalid_value;
+    const std::lock_guard lock(exec->mutex);
+    cudaGraphNode_t at = nullptr;
+    const cudaGraphExecUpdateResult difference = compare(*exec->graph, *graph, at);
+    if (info != nullptr) {
+      info->result = difference;
+      info->errorNode = at;
+      info->errorFromNode = nullptr;
+    }
+    if (difference != cudaGraphExecUpdateSuccess) return status::graph_exec_update_failure;
+    take_over(*exec->graph, *graph);
+    exec->stale = true;
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     unsigned enabled) {
+  return entry(call_kind::device, [&]() -> status {
+    if (!execs().alive(exec)) return status::invalid_value;
+    const std::lock_guard lock(exec->mutex);
+    const auto copy = find_in_exec(*exec, node);
+    if (!copy) return copy.error();
+    if (!can_be_disabled((*copy)->recipe.type)) return status::invalid_value;
+    (*copy)->enabled = enabled != 0;
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t exec, cudaGraphNode_t node,
+                                                     unsigned* enabled) {
+  return entry(call_kind::device, [&]() -> status {
+    if (enabled == nullptr || !execs().alive(exec)) return status::invalid_value;
+    const std::lock_guard lock(exec->mutex);
+    const auto copy = find_in_exec(*exec, node);
+    if (!copy) return copy.error();
+    if (!can_be_disabled((*copy)->recipe.type)) return status::invalid_value;
+    *enabled = (*copy)->enabled ? 1 : 0;
+    return status::success;
+  });
+}
+
+}  // namespace sb::cudart

@@ -1,0 +1,52 @@
+// How much memory graphs own. An allocation node holds its memory from its making to its end, so what
+// is used and what is reserved are the same, and there is nothing to trim.
+#include "cudart/graph.hpp"
+
+namespace sb::cudart {
+namespace {
+
+bool known(int device) {
+  return device >= 0 && static_cast<std::uint32_t>(device) < the_engine().device_count();
+}
+
+}  // namespace
+
+SB_API cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int device) {
+  return entry(call_kind::device,
+               [&] { return known(device) ? status::success : status::invalid_device; });
+}
+
+SB_API cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device,
+                                                            cudaGraphMemAttributeType attribute,
+                                                            void* value) {
+  return entry(call_kind::device, [&]() -> status {
+    if (!known(device)) return status::invalid_device;
+    if (value == nullptr || attribute < cudaGraphMemAttrUsedMemCurrent ||
+        attribute > cudaGraphMemAttrReservedMemHigh) {
+      return status::invalid_value;
+    }
+    const graph_memory_use use = graph_memory_of(device_id{static_cast<std::uint32_t>(device)});
+    const bool high = attribute == cudaGraphMemAttrUsedMemHigh ||
+                      attribute == cudaGraphMemAttrReservedMemHigh;
+    *static_cast<std::uint64_t*>(value) = high ? use.high : use.current;
+    return status::success;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaDeviceSetGraphMemAttribute(int device,
+                                                            cudaGraphMemAttributeType attribute,
+                                                            void* value) {
+  return entry(call_kind::device, [&]() -> status {
+    if (!known(device)) return status::invalid_device;
+    // Only the high-water marks can be set, and only back to zero.
+    if (value == nullptr || *static_cast<const std::uint64_t*>(value) != 0 ||
+        (attribute != cudaGraphMemAttrUsedMemHigh &&
+         attribute != cudaGraphMemAttrReservedMemHigh)) {
+      return status::invalid_value;
+    }
+    reset_graph_memory_high(device_id{static_cast<std::uint32_t>(device)});
+    return status::success;
+  });
+}
+
+}  // namespace sb::cudart

@@ -1,0 +1,164 @@
+// Adding nodes to a graph by hand.
+#include <algorithm>
+
+#include "cudart/graph.hpp"
+#include "cudart/operations.hpp"
+
+namespace sb::cudart {
+namespace {
+
+// The frame of every call that adds a node: checks the graph and the dependencies, then lets `make`
+// check the parameters, then appends.
+template <class Make>
+cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* before,
+                size_t count, Make&& make) {
+  return entry(call_kind::device, [&]() -> status {
+    if (out == nullptr || !graphs().alive(graph)) return status::invalid_value;
+    if (count != 0 && before == nullptr) return status::invalid_value;
+    const std::vector<cudaGraphNode_t> dependencies(before, before + count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const cudaGraphNode_t node = dependencies[i];
+      if (!nodes().alive(node) || node->graph != graph) return status::invalid_value;
+      if (std::count(dependencies.begin(), dependencies.end(), node) != 1) {
+        return status::invalid_value;
+      }
+    }
+    result<node_recipe> recipe = make();
+    if (!recipe) return recipe.error();
+    cudaGraphNode_t node = append_node(*graph, std::move(*recipe), dependencies);
+    if (node == nullptr) return status::memory_allocation;
+    *out = node;
+    return status::success;
+  });
+}
+
+}  // namespace
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                              const cudaGraphNode_t* before,
+                                              const cudaGraphEdgeData* edges, size_t count,
+                                              cudaGraphNodeParams* params) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr) return status::invalid_value;
+    if (const status s = check_edges(edges, count); s != status::success) return s;
+    return recipe_from(*params, current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                    const cudaGraphNode_t* before, size_t count,
+                                                    const cudaKernelNodeParams* params) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr) return status::invalid_value;
+    return kernel_recipe(*params, current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                    const cudaGraphNode_t* before, size_t count,
+                                                    const cudaMemcpy3DParms* params) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr) return status::invalid_value;
+    return copy_recipe(*params, current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                      const cudaGraphNode_t* before, size_t count,
+                                                      void* to, const void* from, size_t bytes,
+                                                      cudaMemcpyKind kind) {
+  return add(out, graph, before, count,
+             [&] { return copy_recipe(plain_copy(to, from, bytes, kind), current_device()); });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                            const cudaGraphNode_t* before,
+                                                            size_t count, const void* symbol,
+                                                            const void* from, size_t bytes,
+                                                            size_t offset, cudaMemcpyKind kind) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    const auto to = symbol_address(symbol, offset, bytes, current_device());
+    if (!to) return to.error();
+    return copy_recipe(plain_copy(*to, from, bytes, kind), current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeFromSymbol(
+    cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* before, size_t count, void* to,
+    const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    const auto from = symbol_address(symbol, offset, bytes, current_device());
+    if (!from) return from.error();
+    return copy_recipe(plain_copy(to, *from, bytes, kind), current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                    const cudaGraphNode_t* before, size_t count,
+                                                    const cudaMemsetParams* params) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr) return status::invalid_value;
+    return fill_recipe(*params, current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                  const cudaGraphNode_t* before, size_t count,
+                                                  const cudaHostNodeParams* params) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr || params->fn == nullptr) return status::invalid_value;
+    return host_recipe(*params, current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                        const cudaGraphNode_t* before, size_t count,
+                                                        cudaGraph_t child) {
+  return add(out, graph, before, count, [&] { return child_recipe(child); });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                   const cudaGraphNode_t* before, size_t count) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    node_recipe empty;
+    empty.device = current_device();
+    return empty;
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddEventRecordNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                         const cudaGraphNode_t* before,
+                                                         size_t count, cudaEvent_t handle) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    const auto event = resolve(handle);
+    if (!event) return event.error();
+    return event_recipe(cudaGraphNodeTypeEventRecord, **event, (*event)->device);
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                       const cudaGraphNode_t* before, size_t count,
+                                                       cudaEvent_t handle) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    const auto event = resolve(handle);
+    if (!event) return event.error();
+    return event_recipe(cudaGraphNodeTypeWaitEvent, **event, current_device());
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                      const cudaGraphNode_t* before, size_t count,
+                                                      cudaMemAllocNodeParams* params) {
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr) return status::invalid_value;
+    return alloc_recipe(*params);
+  });
+}
+
+SB_API cudaError_t CUDARTAPI cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
+                                                     const cudaGraphNode_t* before, size_t count,
+                                                     void* pointer) {
+  return add(out, graph, before, count, [&] { return free_recipe(pointer, current_device()); });
+}
+
+}  // namespace sb::cudart

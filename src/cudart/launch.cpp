@@ -1,0 +1,156 @@
+// Kernel launches.
+#include <cstring>
+
+#include "cudart/capture.hpp"
+#include "cudart/context.hpp"
+#include "cudart/functions.hpp"
+#include "cudart/operations.hpp"
+
+namespace sb::cudart {
+namespace {
+
+// Between `<<< >>>` and the launch stub the configuration waits here, innermost last: evaluating
+// the arguments of a launch may launch something else.
+struct call_configuration {
+  dim3 grid, block;
+  size_t shared;
+  cudaStream_t stream;
+};
+std::vector<call_configuration>& configurations() {
+  thread_local std::vector<call_configuration> stack;
+  return stack;
+}
+
+result<engine::kernel_operation> make_operation(const void* stub, const launch_shape& shape,
+                                                void** arguments, device_id device) {
+  const auto kernel = find_function(stub, device);
+  if (!kernel) return kernel.error();
+  if (const status s = check_shape(**kernel, stub, shape, device); s != status::success) return s;
+  const abi::kernel_info& info = **kernel;
+  if (info.param_count != 0 && arguments == nullptr) return status::invalid_value;
+  engine::kernel_operation operation;
+  operation.kernel = &info;
+  operation.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
+  operation.block = {shape.block.x, shape.block.y, shape.block.z};
+  operation.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared);
+  operation.cooperative = shape.cooperative;
+  operation.params.resize(info.param_bytes);
+  for (std::uint32_t i = 0; i < info.param_count; ++i) {
+    std::memcpy(operation.params.data() + info.params[i].offset, arguments[i], info.params[i].size);
+  }
+  return operation;
+}
+
+node_recipe kernel_recipe(const void* stub, const launch_shape& shape,
+                          engine::kernel_operation operation, const CUstream_st& stream) {
+  kernel_node detail;
+  detail.params.func = const_cast<void*>(stub);
+  detail.params.gridDim = shape.grid;
+  detail.params.blockDim = shape.block;
+  detail.params.sharedMemBytes = static_cast<unsigned>(shape.dynamic_shared);
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeKernel;
+  recipe.detail = detail;
+  recipe.what = std::move(operation);
+  recipe.device = stream.device;
+  recipe.priority = static_cast<std::int8_t>(stream.priority);
+  return recipe;
+}
+
+status launch(const void* stub, const launch_shape& shape, void** arguments, cudaStream_t handle) {
+  const auto stream = resolve(handle);
+  if (!stream) return stream.error();
+  // CUDA: a kernel is launched into streams of the current device only (documented, not recorded).
+  if ((*stream)->device != current_device()) return status::invalid_resource_handle;
+  auto operation = make_operation(stub, shape, arguments, (*stream)->device);
+  if (!operation) {
+    refuse_captured(**stream);  // a launch that fails spoils the capture it belongs to
+    return operation.error();
+  }
+  if (is_capturing(**stream)) {
+    return enqueue(**stream, kernel_recipe(stub, shape, std::move(*operation), **stream)).error();
+  }
+  const auto command = enqueue(**stream, std::move(*operation));
+  if (!command || !launch_blocking()) return command.error();
+  return wait_for(**stream, *command);
+}
+
+bool known_attribute(cudaLaunchAttributeID id) {
+  return (id >= cudaLaunchAttributeIgnore &&
+          id <= cudaLaunchAttributePreferredSharedMemoryCarveout) ||
+         id == cudaLaunchAttributeNvlinkUtilCentricScheduling;
+}
+
+}  // namespace
+
+result<engine::operation> kernel_operation_of(const cudaKernelNodeParams& params, device_id device,
+                                              bool cooperative) {
+  const launch_shape shape{params.gridDim, params.blockDim, params.sharedMemBytes, cooperative};
+  auto operation = make_operation(params.func, shape, params.kernelParams, device);
+  if (!operation) return operation.error();
+  return engine::operation(std::move(*operation));
+}
+
+SB_API cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
+                                              void** arguments, size_t shared,
+                                              cudaStream_t stream) {
+  return entry(call_kind::device,
+               [&] { return launch(function, {grid, block, shared, false}, arguments, stream); });
+}
+SB_PTSZ(cudaLaunchKernel,
+        (const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
+         cudaStream_t stream),
+        (function, grid, block, arguments, shared, stream))
+
+SB_API cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void* function, dim3 grid,
+                                                         dim3 block, void** arguments,
+                                                         size_t shared, cudaStream_t stream) {
+  return entry(call_kind::device,
+               [&] { return launch(function, {grid, block, shared, true}, arguments, stream); });
+}
+SB_PTSZ(cudaLaunchCooperativeKernel,
+        (const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
+         cudaStream_t stream),
+        (function, grid, block, arguments, shared, stream))
+
+SB_API cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
+                                                 const void* function, void** arguments) {
+  return entry(call_kind::device, [&]() -> status {
+    if (config == nullptr) return status::invalid_value;
+    if (config->numAttrs != 0 && config->attrs == nullptr) return status::invalid_value;
+    launch_shape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes, false};
+    for (unsigned i = 0; i < config->numAttrs; ++i) {
+      const cudaLaunchAttribute& attribute = config->attrs[i];
+      if (!known_attribute(attribute.id)) return status::invalid_value;
+      if (attribute.id == cudaLaunchAttributeCooperative) {
+        shape.cooperative = attribute.val.cooperative != 0;
+      }
+    }
+    return launch(function, shape, arguments, config->stream);
+  });
+}
+SB_PTSZ(cudaLaunchKernelExC,
+        (const cudaLaunchConfig_t* config, const void* function, void** arguments),
+        (config, function, arguments))
+
+// The two halves of `<<< >>>`, called by what the compiler emits.
+SB_API unsigned CUDARTAPI __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
+                                                      cudaStream_t stream) {
+  configurations().push_back({grid, block, shared, stream});
+  return 0;
+}
+
+SB_API cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
+                                                        void* stream) {
+  auto& stack = configurations();
+  if (stack.empty()) return cudaErrorInvalidConfiguration;
+  const call_configuration top = stack.back();
+  stack.pop_back();
+  *grid = top.grid;
+  *block = top.block;
+  *shared = top.shared;
+  *static_cast<cudaStream_t*>(stream) = top.stream;
+  return cudaSuccess;
+}
+
+}  // namespace sb::cudart

@@ -1,0 +1,278 @@
+// From the parameters of a node to what it does.
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "cudart/capture.hpp"
+#include "cudart/graph.hpp"
+#include "cudart/operations.hpp"
+#include "engine/images.hpp"
+#include "engine/memory.hpp"
+
+namespace sb::cudart {
+namespace {
+
+cudaMemcpyKind kind_of(copy_direction direction) {
+  switch (direction) {
+    case copy_direction::host_to_device:
+      return cudaMemcpyHostToDevice;
+    case copy_direction::device_to_host:
+      return cudaMemcpyDeviceToHost;
+    case copy_direction::host_to_host:
+      return cudaMemcpyHostToHost;
+    default:
+      return cudaMemcpyDeviceToDevice;
+  }
+}
+
+copy_node describe(const engine::copy_operation& copy) {
+  copy_node node;
+  cudaMemcpy3DParms& p = node.params;
+  const auto rows = [](std::size_t slice, std::size_t pitch, std::size_t height) {
+    return pitch != 0 && slice != 0 ? slice / pitch : height;
+  };
+  p.srcPtr = {const_cast<void*>(copy.source), copy.source_pitch ? copy.source_pitch : copy.width,
+              copy.width, rows(copy.source_slice, copy.source_pitch, copy.height)};
+  p.dstPtr = {copy.destination, copy.destination_pitch ? copy.destination_pitch : copy.width,
+              copy.width, rows(copy.destination_slice, copy.destination_pitch, copy.height)};
+  p.extent = {copy.width, copy.height, copy.depth};
+  p.kind = kind_of(copy.direction);
+  return node;
+}
+
+fill_node describe(const engine::fill_operation& fill) {
+  fill_node node;
+  node.params.dst = fill.destination;
+  node.params.pitch = fill.pitch;
+  node.params.value = fill.value;
+  node.params.elementSize = fill.element_size;
+  node.params.width = fill.width;
+  node.params.height = fill.height;
+  return node;
+}
+
+struct memory_account {
+  std::mutex mutex;
+  std::map<std::uint32_t, graph_memory_use> by_device;
+};
+memory_account& account() {
+  static auto* all = new memory_account;
+  return *all;
+}
+
+void charge(device_id device, std::int64_t bytes) {
+  memory_account& all = account();
+  const std::lock_guard lock(all.mutex);
+  graph_memory_use& use = all.by_device[device.value];
+  use.current += static_cast<std::uint64_t>(bytes);
+  use.high = std::max(use.high, use.current);
+}
+
+}  // namespace
+
+graph_memory_use graph_memory_of(device_id device) {
+  memory_account& all = account();
+  const std::lock_guard lock(all.mutex);
+  return all.by_device[device.value];
+}
+
+void reset_graph_memory_high(device_id device) {
+  memory_account& all = account();
+  const std::lock_guard lock(all.mutex);
+  graph_memory_use& use = all.by_device[device.value];
+  use.high = use.current;
+}
+
+engine::host_operation host_operation_of(const cudaHostNodeParams& params) {
+  engine::host_operation host;
+  host.call = [function = params.fn, data = params.userData](status s) {
+    if (s == status::success) function(data);
+  };
+  return host;
+}
+
+node_recipe recipe_of(engine::operation what, const CUstream_st& stream) {
+  node_recipe recipe;
+  recipe.device = stream.device;
+  recipe.priority = static_cast<std::int8_t>(stream.priority);
+  if (const auto* copy = std::get_if<engine::copy_operation>(&what)) {
+    recipe.type = cudaGraphNodeTypeMemcpy;
+    recipe.detail = describe(*copy);
+  } else if (const auto* fill = std::get_if<engine::fill_operation>(&what)) {
+    recipe.type = cudaGraphNodeTypeMemset;
+    recipe.detail = describe(*fill);
+  } else if (std::holds_alternative<engine::kernel_operation>(what)) {
+    recipe.type = cudaGraphNodeTypeKernel;
+    recipe.detail = kernel_node{};
+  } else if (std::holds_alternative<engine::host_operation>(what)) {
+    recipe.type = cudaGraphNodeTypeHost;
+    recipe.detail = host_node{};
+  }
+  recipe.what = std::move(what);
+  return recipe;
+}
+
+node_recipe host_recipe(const cudaHostNodeParams& params, device_id device) {
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeHost;
+  recipe.detail = host_node{params};
+  recipe.what = host_operation_of(params);
+  recipe.device = device;
+  return recipe;
+}
+
+node_recipe event_recipe(cudaGraphNodeType type, CUevent_st& event, device_id device) {
+  node_recipe recipe;
+  recipe.type = type;
+  recipe.detail = event_node{&event, event.state};
+  // A wait looks for its record when the graph is launched.
+  if (type == cudaGraphNodeTypeEventRecord) recipe.what = engine::record_operation{event.state};
+  recipe.device = device;
+  return recipe;
+}
+
+result<node_recipe> kernel_recipe(const cudaKernelNodeParams& params, device_id device) {
+  auto operation = kernel_operation_of(params, device);
+  if (!operation) return operation.error();
+  kernel_node detail;
+  detail.params = params;
+  detail.params.kernelParams = nullptr;
+  detail.params.extra = nullptr;
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeKernel;
+  recipe.detail = std::move(detail);
+  recipe.what = std::move(*operation);
+  recipe.device = device;
+  return recipe;
+}
+
+result<node_recipe> copy_recipe(const cudaMemcpy3DParms& params, device_id device) {
+  auto operation = copy_operation_of(params, device);
+  if (!operation) return operation.error();
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeMemcpy;
+  recipe.detail = copy_node{params};
+  recipe.what = std::move(*operation);
+  recipe.device = device;
+  return recipe;
+}
+
+result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device) {
+  auto operation = fill_operation_of(params, device);
+  if (!operation) return operation.error();
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeMemset;
+  recipe.detail = fill_node{params};
+  recipe.what = std::move(*operation);
+  recipe.device = device;
+  return recipe;
+}
+
+result<node_recipe> child_recipe(cudaGraph_t graph) {
+  if (!graphs().alive(graph)) return status::invalid_value;
+  CUgraph_st* clone = clone_graph(*graph);
+  if (clone == nullptr) return status::memory_allocation;
+  clone->owned_by_node = true;
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeGraph;
+  recipe.detail = child_node{clone};
+  recipe.device = current_device();
+  return recipe;
+}
+
+// The memory of an allocation node is there from the beginning and stays as long as the node: its
+// address is handed out now, and every launch uses it.
+result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
+  if (params.poolProps.location.type != cudaMemLocationTypeDevice) return status::invalid_value;
+  const auto device = static_cast<std::uint32_t>(params.poolProps.location.id);
+  if (device >= the_engine().device_count()) return status::invalid_device;
+  auto memory = engine::memory::instance().allocate_device(device_id{device}, params.bytesize);
+  if (!memory) return memory.error();
+  params.dptr = *memory;
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeMemAlloc;
+  recipe.detail = alloc_node{params};
+  recipe.device = device_id{device};
+  const auto bytes = static_cast<std::int64_t>(params.bytesize);
+  charge(recipe.device, bytes);
+  recipe.keeps = std::shared_ptr<void>(*memory, [bytes, at = recipe.device](void* base) {
+    engine::memory::instance().free_device(base);
+    charge(at, -bytes);
+  });
+  return recipe;
+}
+
+result<node_recipe> free_recipe(void* pointer, device_id device) {
+  const auto found = engine::memory::instance().find(pointer);
+  if (!found || found->base != pointer) return status::invalid_value;
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeMemFree;
+  recipe.detail = free_node{pointer};
+  recipe.device = device;
+  return recipe;
+}
+
+result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device) {
+  switch (params.type) {
+    case cudaGraphNodeTypeKernel: {
+      const auto& k = params.kernel;
+      return kernel_recipe(
+          {k.func, k.gridDim, k.blockDim, k.sharedMemBytes, k.kernelParams, k.extra}, device);
+    }
+    case cudaGraphNodeTypeMemcpy:
+      return copy_recipe(params.memcpy.copyParams, device);
+    case cudaGraphNodeTypeMemset: {
+      const auto& m = params.memset;
+      return fill_recipe({m.dst, m.pitch, m.value, m.elementSize, m.width, m.height}, device);
+    }
+    case cudaGraphNodeTypeHost:
+      if (params.host.fn == nullptr) return status::invalid_value;
+      return host_recipe({params.host.fn, params.host.userData}, device);
+    case cudaGraphNodeTypeGraph:
+      return child_recipe(params.graph.graph);
+    case cudaGraphNodeTypeEmpty: {
+      node_recipe empty;
+      empty.device = device;
+      return empty;
+    }
+    case cudaGraphNodeTypeWaitEvent:
+    case cudaGraphNodeTypeEventRecord: {
+      const auto event =
+          resolve(params.type == cudaGraphNodeTypeWaitEvent ? params.eventWait.event
+                                                            : params.eventRecord.event);
+      if (!event) return event.error();
+      return event_recipe(params.type, **event, device);
+    }
+    case cudaGraphNodeTypeMemAlloc: {
+      auto& a = params.alloc;
+      cudaMemAllocNodeParams plain{a.poolProps, a.accessDescs, a.accessDescCount, a.bytesize,
+                                   nullptr};
+      auto recipe = alloc_recipe(plain);
+      a.dptr = plain.dptr;
+      return recipe;
+    }
+    case cudaGraphNodeTypeMemFree:
+      return free_recipe(params.free.dptr, device);
+    default:
+      return status::not_supported;
+  }
+}
+
+cudaMemcpy3DParms plain_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
+  cudaMemcpy3DParms params{};
+  params.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
+  params.dstPtr = {to, bytes, bytes, 1};
+  params.extent = {bytes, 1, 1};
+  params.kind = kind;
+  return params;
+}
+
+result<char*> symbol_address(const void* symbol, std::size_t offset, std::size_t bytes,
+                             device_id device) {
+  const auto variable = engine::find_variable(symbol, device);
+  if (!variable) return variable.error();
+  if (offset > variable->bytes || bytes > variable->bytes - offset) return status::invalid_value;
+  return static_cast<char*>(variable->address) + offset;
+}
+
+}  // namespace sb::cudart
