@@ -59,10 +59,6 @@ cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* f
 cudaError_t cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
                                         const cudaGraphNode_t* to,
                                         const cudaGraphEdgeData* edgeData, size_t numDependencies);
-cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* pHandle_out,
-                                             cudaGraph_t graph,
-                                             unsigned int defaultLaunchValue SB_DEFAULT(0),
-                                             unsigned int flags SB_DEFAULT(0));
 
 /* Shape. */
 cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes);
