@@ -2,13 +2,11 @@
 
 #include <mutex>
 #include <unordered_set>
-
-#include "cudart/copy.hpp"
+#include <utility>
 
 namespace sb::cudart {
 namespace {
 
-// Pointers of allocation nodes that nothing frees yet.
 struct unfreed_set {
   std::mutex mutex;
   std::unordered_set<void*> pointers;
@@ -18,44 +16,23 @@ unfreed_set& unfreed() {
   return *set;
 }
 
-bool take(void* pointer) {
-  const std::lock_guard lock(unfreed().mutex);
-  return unfreed().pointers.erase(pointer) != 0;
-}
-
 }  // namespace
 
-result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params, device_id device) {
-  if (params.bytesize == 0) return status::invalid_value;
-  const auto base = the_memory().allocate_graph(device, params.bytesize);
-  if (!base) return base.error();
-  params.dptr = *base;
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeMemAlloc;
-  recipe.detail = alloc_node{params};
-  recipe.what = engine::marker_operation{};
-  recipe.device = device;
-  recipe.keeps = std::shared_ptr<void>(*base, [](void* pointer) {
-    take(pointer);
-    the_memory().free_graph(pointer);
-  });
+void note_graph_memory(node_recipe& recipe, void* pointer) {
+  {
+    const std::lock_guard lock(unfreed().mutex);
+    unfreed().pointers.insert(pointer);
+  }
+  recipe.keeps =
+      std::shared_ptr<void>(pointer, [memory = std::move(recipe.keeps)](void* gone) mutable {
+        take_graph_memory(gone);
+        memory.reset();
+      });
+}
+
+bool take_graph_memory(void* pointer) {
   const std::lock_guard lock(unfreed().mutex);
-  unfreed().pointers.insert(*base);
-  return recipe;
-}
-
-result<node_recipe> free_recipe(void* pointer, device_id device) {
-  if (!take(pointer)) return status::invalid_value;
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeMemFree;
-  recipe.detail = free_node{pointer};
-  recipe.what = engine::marker_operation{};
-  recipe.device = device;
-  return recipe;
-}
-
-status free_graph_memory(void* pointer) {
-  return take(pointer) ? status::success : status::invalid_value;
+  return unfreed().pointers.erase(pointer) != 0;
 }
 
 }  // namespace sb::cudart

@@ -1,19 +1,14 @@
-// Memory of allocation nodes: the address is known when the node is made and stays the same for all
-// launches; the memory lives as long as the graph and the executables made from it.
+// Memory of allocation nodes that nothing frees yet: only the graph, or cudaFreeAsync after a
+// launch, may free it, once.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
-#include "base/status.hpp"
 #include "cudart/graph.hpp"
 
 namespace sb::cudart {
 
-// Fills params.dptr.
-result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params, device_id device);
-// invalid_value for what is not memory of an allocation node, or has a free node already.
-result<node_recipe> free_recipe(void* pointer, device_id device);
-// cudaFreeAsync outside of the graph, for memory that its graph does not free.
-status free_graph_memory(void* pointer);
+// Notes the memory of an allocation node; forgotten when the recipe's memory goes.
+void note_graph_memory(node_recipe& recipe, void* pointer);
+// True once for every noted pointer: who gets it frees it.
+bool take_graph_memory(void* pointer);
 
 }  // namespace sb::cudart

@@ -34,8 +34,9 @@ status allocate_captured(void** out, std::size_t bytes, CUstream_st& stream) {
   params.poolProps.allocType = cudaMemAllocationTypePinned;
   params.poolProps.location = {cudaMemLocationTypeDevice, static_cast<int>(stream.device.value)};
   params.bytesize = bytes;
-  auto recipe = alloc_recipe(params, stream.device);
+  auto recipe = alloc_recipe(params);
   if (!recipe) return recipe.error();
+  note_graph_memory(*recipe, params.dptr);
   const auto node = enqueue(stream, std::move(*recipe));
   if (node) *out = params.dptr;
   return node.error();
@@ -87,6 +88,7 @@ status free_in_stream(void* pointer, cudaStream_t handle) {
   if (!stream) return stream.error();
   if (pointer == nullptr) return status::success;
   if (is_capturing(**stream)) {
+    if (!take_graph_memory(pointer)) return status::invalid_value;
     auto recipe = free_recipe(pointer, (*stream)->device);
     if (!recipe) return recipe.error();
     return enqueue(**stream, std::move(*recipe)).error();
@@ -100,7 +102,7 @@ status free_in_stream(void* pointer, cudaStream_t handle) {
     case memory_kind::device:
       return free_device_later(pointer, **stream);
     case memory_kind::graph:
-      return free_graph_memory(pointer);
+      return take_graph_memory(pointer) ? status::success : status::invalid_value;
     case memory_kind::managed:
       return status::not_supported;  // h200
     default:
