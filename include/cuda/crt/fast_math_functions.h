@@ -25,7 +25,8 @@ SB_FN float __powf(float x, float y) { return exp2f(y * log2f(x)); }
 SB_FN float __fdividef(float x, float y) {
   const float size = __builtin_fabsf(y);
   if (size > 0x1p126f && size <= 0x1.fffffep127f) {
-    return __builtin_isinf(x) ? __builtin_nanf("") : __builtin_copysignf(0.0f, x) * y;
+    return __builtin_isinf(x) || __builtin_isnan(x) ? __builtin_nanf("")
+                                                    : __builtin_copysignf(0.0f, x) * y;
   }
   return x / y;
 }

@@ -29,16 +29,14 @@ SB_FN unsigned __fns(unsigned mask, unsigned base, int offset) {
   return 0xffffffffu;
 }
 
-/* Four bytes out of the eight of y:x, chosen by the four low nibbles of the selector; the top bit
-   of a nibble replicates the sign of the byte. */
+/* Four bytes out of the eight of y:x, chosen by the low three bits of the selector's four low
+ * nibbles. */
 SB_FN unsigned __byte_perm(unsigned x, unsigned y, unsigned selector) {
   const unsigned long long bytes = (static_cast<unsigned long long>(y) << 32) | x;
   unsigned result = 0;
   for (unsigned i = 0; i < 4; ++i) {
-    const unsigned which = (selector >> (4 * i)) & 0xfu;
-    unsigned byte = static_cast<unsigned>(bytes >> (8 * (which & 7u))) & 0xffu;
-    if (which & 8u) byte = byte & 0x80u ? 0xffu : 0u;
-    result |= byte << (8 * i);
+    const unsigned which = (selector >> (4 * i)) & 7u;
+    result |= (static_cast<unsigned>(bytes >> (8 * which)) & 0xffu) << (8 * i);
   }
   return result;
 }

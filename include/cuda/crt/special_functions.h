@@ -12,15 +12,25 @@ SB_BOTH_FN float rsqrtf(float x) {
   return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 }
 SB_BOTH_FN float rsqrt(float x) { return rsqrtf(x); }
-SB_BOTH_FN double rcbrt(double x) { return 1.0 / cbrt(x); }
+/* The quotient is a few units off in the last place; one step of Newton's, its residue in two
+ * parts. */
+SB_BOTH_FN double rcbrt(double x) {
+  const double y = 1.0 / cbrt(x);
+  const double square = y * y, product = x * y;
+  const double residue = __builtin_fma(-product, square, 1.0) -
+                         product * __builtin_fma(y, y, -square) -
+                         square * __builtin_fma(x, y, -product);
+  const double better = __builtin_fma(y, residue * 0.33333333333333333, y);
+  return x == 0.0 || __builtin_isinf(x) ? y : better;
+}
 SB_BOTH_FN float rcbrtf(float x) { return static_cast<float>(1.0 / cbrt(static_cast<double>(x))); }
 SB_BOTH_FN float rcbrt(float x) { return rcbrtf(x); }
 
 /* Lengths. They are scaled by a power of two, so that squares neither overflow nor vanish. */
-SB_BOTH_FN double norm(int dim, const double* p) {
+SB_BOTH_FN double __sb_length(int dim, const double* p, bool reciprocal) {
   double largest = 0.0;
   for (int i = 0; i < dim; ++i) {
-    if (__builtin_isinf(p[i])) return __builtin_inf();
+    if (__builtin_isinf(p[i])) return reciprocal ? 0.0 : __builtin_inf();
     largest = __builtin_fmax(largest, __builtin_fabs(p[i]));
   }
   const int exponent = largest > 0.0 ? ilogb(largest) : 0;
@@ -29,18 +39,27 @@ SB_BOTH_FN double norm(int dim, const double* p) {
     const double scaled = scalbn(p[i], -exponent);
     sum = __builtin_fma(scaled, scaled, sum);
   }
-  return scalbn(__builtin_sqrt(sum), exponent);
+  const double root = __builtin_sqrt(sum);
+  return reciprocal ? scalbn(1.0 / root, -exponent) : scalbn(root, exponent);
 }
-SB_BOTH_FN float normf(int dim, const float* p) {
+SB_BOTH_FN double norm(int dim, const double* p) { return __sb_length(dim, p, false); }
+SB_BOTH_FN double rnorm(int dim, const double* p) { return __sb_length(dim, p, true); }
+/* The squares of floats fit into a double. */
+SB_BOTH_FN double __sb_length(int dim, const float* p) {
   double sum = 0.0;
   bool infinite = false;
   for (int i = 0; i < dim; ++i) {
     infinite = infinite || __builtin_isinf(p[i]);
     sum += static_cast<double>(p[i]) * p[i];
   }
-  return infinite ? __builtin_inff() : static_cast<float>(__builtin_sqrt(sum));
+  return infinite ? __builtin_inf() : __builtin_sqrt(sum);
+}
+SB_BOTH_FN float normf(int dim, const float* p) { return static_cast<float>(__sb_length(dim, p)); }
+SB_BOTH_FN float rnormf(int dim, const float* p) {
+  return static_cast<float>(1.0 / __sb_length(dim, p));
 }
 SB_BOTH_FN float norm(int dim, const float* p) { return normf(dim, p); }
+SB_BOTH_FN float rnorm(int dim, const float* p) { return rnormf(dim, p); }
 SB_BOTH_FN double norm3d(double a, double b, double c) {
   const double p[3] = {a, b, c};
   return norm(3, p);
@@ -59,20 +78,31 @@ SB_BOTH_FN float norm4df(float a, float b, float c, float d) {
 }
 SB_BOTH_FN float norm3d(float a, float b, float c) { return norm3df(a, b, c); }
 SB_BOTH_FN float norm4d(float a, float b, float c, float d) { return norm4df(a, b, c, d); }
-SB_BOTH_FN double rhypot(double x, double y) { return 1.0 / hypot(x, y); }
+SB_BOTH_FN double rhypot(double x, double y) {
+  const double p[2] = {x, y};
+  return rnorm(2, p);
+}
 SB_BOTH_FN float rhypotf(float x, float y) {
-  return static_cast<float>(1.0 / hypot(static_cast<double>(x), static_cast<double>(y)));
+  const float p[2] = {x, y};
+  return rnormf(2, p);
 }
 SB_BOTH_FN float rhypot(float x, float y) { return rhypotf(x, y); }
-SB_BOTH_FN double rnorm(int dim, const double* p) { return 1.0 / norm(dim, p); }
-SB_BOTH_FN float rnormf(int dim, const float* p) { return 1.0f / normf(dim, p); }
-SB_BOTH_FN float rnorm(int dim, const float* p) { return rnormf(dim, p); }
-SB_BOTH_FN double rnorm3d(double a, double b, double c) { return 1.0 / norm3d(a, b, c); }
-SB_BOTH_FN double rnorm4d(double a, double b, double c, double d) {
-  return 1.0 / norm4d(a, b, c, d);
+SB_BOTH_FN double rnorm3d(double a, double b, double c) {
+  const double p[3] = {a, b, c};
+  return rnorm(3, p);
 }
-SB_BOTH_FN float rnorm3df(float a, float b, float c) { return 1.0f / norm3df(a, b, c); }
-SB_BOTH_FN float rnorm4df(float a, float b, float c, float d) { return 1.0f / norm4df(a, b, c, d); }
+SB_BOTH_FN double rnorm4d(double a, double b, double c, double d) {
+  const double p[4] = {a, b, c, d};
+  return rnorm(4, p);
+}
+SB_BOTH_FN float rnorm3df(float a, float b, float c) {
+  const float p[3] = {a, b, c};
+  return rnormf(3, p);
+}
+SB_BOTH_FN float rnorm4df(float a, float b, float c, float d) {
+  const float p[4] = {a, b, c, d};
+  return rnormf(4, p);
+}
 SB_BOTH_FN float rnorm3d(float a, float b, float c) { return rnorm3df(a, b, c); }
 SB_BOTH_FN float rnorm4d(float a, float b, float c, float d) { return rnorm4df(a, b, c, d); }
 
@@ -80,6 +110,11 @@ SB_BOTH_FN float rnorm4d(float a, float b, float c, float d) { return rnorm4df(a
 SB_BOTH_FN void sincospi(double x, double* sine, double* cosine) {
   if (__builtin_isinf(x) || __builtin_isnan(x)) {
     *sine = *cosine = __builtin_nan("");
+    return;
+  }
+  if (__builtin_fabs(x) >= 0x1p53) { /* an even number */
+    *sine = __builtin_copysign(0.0, x);
+    *cosine = 1.0;
     return;
   }
   const double halves = __builtin_rint(2.0 * x);
@@ -126,7 +161,8 @@ SB_BOTH_FN double erfcx(double x) {
     return grown > 1.7e308 ? grown * 2.0 : (grown + grown * slack) * erfc(x);
   }
   const double t = 0.5 / (x * x);
-  const double series = 1.0 - t * (1.0 - 3.0 * t * (1.0 - 5.0 * t * (1.0 - 7.0 * t)));
+  double series = 1.0;
+  for (int odd = 17; odd > 0; odd -= 2) series = 1.0 - odd * t * series;
   return 0.56418958354775628695 / x * series;
 }
 SB_BOTH_FN float erfcxf(float x) { return static_cast<float>(erfcx(static_cast<double>(x))); }
@@ -156,8 +192,15 @@ SB_BOTH_FN double erfcinv(double y) {
   if (y == 0.0) return __builtin_inf();
   if (y >= 0.5) return erfinv(1.0 - y);
   double x = __sb_erf_guess(log(y * (2.0 - y)));
+  if (y < 1e-280) {
+    /* Near the smallest numbers erfc has no digits left: Newton's steps on its logarithm. */
+    for (int i = 0; i < 4; ++i) {
+      const double scaled = erfcx(x);
+      x += (log(scaled) - x * x - log(y)) * 0.88622692545275801365 * scaled;
+    }
+    return x;
+  }
   for (int i = 0; i < 3; ++i) {
-    /* Relative to y, because exp(x*x) alone leaves the range for the smallest y. */
     const double step = (y - erfc(x)) * exp(x * x) * 0.88622692545275801365;
     x -= step / (1.0 + x * step);
   }
@@ -183,29 +226,39 @@ SB_FLOAT_FROM_DOUBLE(erfcinv)
 SB_FLOAT_FROM_DOUBLE(normcdfinv)
 SB_FLOAT_FROM_DOUBLE(normcdf)
 
-/* Modified Bessel functions of order 0 and 1: the power series, whose terms all have one sign, and
-   for large arguments the asymptotic one. */
+/* Modified Bessel functions of order 0 and 1: the power series, whose terms all have one sign, kept
+   in two parts each; for large arguments the asymptotic one. */
 SB_BOTH_FN double __sb_bessel_i(int order, double size) {
-  if (size < 40.0) {
+  if (size < 20.0) {
     const double q = 0.25 * size * size;
-    double term = order == 0 ? 1.0 : 0.5 * size, sum = term;
+    const double q_low = 0.25 * __builtin_fma(size, size, -4.0 * q);
+    double term = order == 0 ? 1.0 : 0.5 * size, term_low = 0.0;
+    double sum = term, sum_low = 0.0;
     for (int k = 1; k < 200 && term > sum * 1e-18; ++k) {
-      term *= q / (static_cast<double>(k) * (k + order));
-      sum += term;
+      const double divisor = static_cast<double>(k) * (k + order);
+      const double product = term * q;
+      const double low = __builtin_fma(term, q, -product) + term * q_low + term_low * q;
+      term = product / divisor;
+      term_low = (__builtin_fma(-term, divisor, product) + low) / divisor;
+      const double next = sum + term;
+      sum_low += (term - (next - sum)) + term_low;
+      sum = next;
     }
-    return sum;
+    return sum + sum_low;
   }
+  if (!(size < 720.0)) return size + __builtin_inf();
   const double mu = 4.0 * order * order;
-  double term = 1.0, sum = 1.0;
+  double term = 1.0, rest = 0.0;
   for (int k = 1; k < 40; ++k) {
     const double odd = 2.0 * k - 1.0;
     const double next = term * -(mu - odd * odd) / (8.0 * k * size);
     if (__builtin_fabs(next) < 1e-18 || __builtin_fabs(next) > __builtin_fabs(term)) break;
     term = next;
-    sum += term;
+    rest += term;
   }
-  const double half = exp(0.5 * size);
-  return half * (sum / __builtin_sqrt(6.28318530717958623200 * size)) * half;
+  const double half = size < 700.0 ? 1.0 : exp(0.5 * size);
+  const double scale = size < 700.0 ? exp(size) : half;
+  return half * ((1.0 + rest) / __builtin_sqrt(6.28318530717958623200 * size)) * scale;
 }
 SB_BOTH_FN double cyl_bessel_i0(double x) { return __sb_bessel_i(0, __builtin_fabs(x)); }
 SB_BOTH_FN double cyl_bessel_i1(double x) {
