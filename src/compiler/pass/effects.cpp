@@ -26,6 +26,7 @@ slot_effect effect_of(slot which) {
     case slot::reduce:
     case slot::active_mask:
     case slot::yield:
+    case slot::spin:
     case slot::grid_sync:
       return slot_effect::needs_fibers;
     case slot::wait_until:

@@ -7,6 +7,10 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include <memory>
+#include <vector>
 
 #include "compiler/pass/clock_loops.hpp"
 #include "compiler/pass/effects.hpp"
@@ -68,11 +72,62 @@ class spin_analysis {
     }
     fenced_ = fenced;
     collect_exit_slice();
-    return any_of(slice_,
-                  [&](Value* value) { return waits_for_others(*cast<Instruction>(value)); });
+    for (Value* value : slice_) {
+      if (waits_for_others(*cast<Instruction>(value))) {
+        watched_.push_back(cast<Instruction>(value));
+      }
+    }
+    return !watched_.empty();
+  }
+
+  // Yields where the loop goes on, with what it saw: the engine can tell a loop that got on from
+  // one that stands still.
+  void insert_yield() {
+    BasicBlock* latch = loop_.getLoopLatch();
+    BasicBlock* back = latch->getTerminator()->getNumSuccessors() == 1
+                           ? latch
+                           : SplitEdge(latch, loop_.getHeader());
+    IRBuilder<> builder(back->getTerminator());
+    Value* seen = nullptr;
+    for (Instruction* inst : watched_) {
+      if (!dominators_.dominates(inst, latch->getTerminator())) {
+        continue;
+      }
+      Value* value = as_word(builder, inst);
+      if (value && seen) {
+        seen = builder.CreateIntrinsic(Intrinsic::fshl, {builder.getInt64Ty()},
+                                       {seen, seen, builder.getInt64(7)});
+        seen = builder.CreateXor(seen, value);
+      } else if (value) {
+        seen = value;
+      }
+    }
+    Module& module = *latch->getModule();
+    if (seen) {
+      auto spin = runtime_function(module, slot::spin, builder.getVoidTy(), {builder.getInt64Ty()});
+      builder.CreateCall(spin, {seen});
+    } else {
+      builder.CreateCall(runtime_function(module, slot::yield, builder.getVoidTy(), {}));
+    }
   }
 
  private:
+  static Value* as_word(IRBuilder<>& builder, Value* value) {
+    if (isa<AtomicCmpXchgInst>(value)) {
+      value = builder.CreateExtractValue(value, 0);
+    }
+    Type* type = value->getType();
+    if (type->isPointerTy()) {
+      return builder.CreatePtrToInt(value, builder.getInt64Ty());
+    }
+    unsigned bits = type->getPrimitiveSizeInBits();
+    if (bits == 0 || bits > 64) {
+      return nullptr;
+    }
+    value = builder.CreateBitCast(value, builder.getIntNTy(bits));
+    return builder.CreateZExt(value, builder.getInt64Ty());
+  }
+
   void add(Value* value) {
     auto* inst = dyn_cast<Instruction>(value);
     if (inst && loop_.contains(inst)) {
@@ -151,7 +206,7 @@ class spin_analysis {
         }
         continue;
       }
-      if (isa<GetElementPtrInst, CastInst, BinaryOperator>(inst)) {
+      if (isa<GetElementPtrInst, CastInst, BinaryOperator, SelectInst>(inst)) {
         for (const Value* operand : inst->operands()) {
           reached.insert(operand);
         }
@@ -282,6 +337,7 @@ class spin_analysis {
   const DenseSet<const Function*>& observing_;
   bool fenced_ = false;
   SmallSetVector<Value*, 32> slice_;
+  SmallVector<Instruction*, 4> watched_;  // of the slice: what others may write
 };
 
 // Functions that stay calls and look at what others write, themselves or further down.
@@ -322,16 +378,19 @@ void yield_in_spin_loops(Module& module, FunctionAnalysisManager& analyses) {
     }
     auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
     auto& post_dominators = analyses.getResult<PostDominatorTreeAnalysis>(function);
-    SmallVector<BasicBlock*, 4> latches;
+    // All loops are judged before the first one changes.
+    std::vector<std::unique_ptr<spin_analysis>> spinning;
     for (Loop* loop : loops.getLoopsInPreorder()) {
-      BasicBlock* latch = loop->getLoopLatch();
-      if (latch && spin_analysis(*loop, dominators, post_dominators, observing).spins()) {
-        latches.push_back(latch);
+      auto one = std::make_unique<spin_analysis>(*loop, dominators, post_dominators, observing);
+      if (loop->getLoopLatch() && one->spins()) {
+        spinning.push_back(std::move(one));
       }
     }
-    for (BasicBlock* latch : latches) {
-      IRBuilder<> builder(latch->getTerminator());
-      builder.CreateCall(runtime_function(module, slot::yield, builder.getVoidTy(), {}));
+    for (auto& one : spinning) {
+      one->insert_yield();
+    }
+    if (!spinning.empty()) {
+      analyses.invalidate(function, PreservedAnalyses::none());
     }
   }
 }
