@@ -126,6 +126,8 @@ struct block {
     std::uint64_t begin_ns = 0;  // where threads of this region start at least
     std::uint64_t end_ns = 0;    // latest logical time of any thread
     std::uint64_t skew_ns = 0;   // how far the present thread is ahead of the real clock
+    std::uint64_t real_ns = 0;   // what the real clock said last
+    std::uint32_t waits = 0;     // since then
     std::uint32_t thread = 0;
   } loop;
 

@@ -102,6 +102,14 @@ void drop_if_cancelled(block& b, device_thread& t) {
   if (b.run->cancelled.load(std::memory_order_relaxed)) b.fail(t, {});
 }
 
+// The real time for a wait of a loop-mode block: not read for each of its threads, which are done
+// within nanoseconds and whose waits are far longer.
+std::uint64_t loop_real(block& b) {
+  if (b.loop.waits++ % 16 == 0 && (b.loop.waits != 1 || b.loop.real_ns == 0))
+    b.loop.real_ns = steady_ns();
+  return b.loop.real_ns;
+}
+
 // The logical time of the present thread of a loop-mode block. The thread before it may have
 // waited: this one starts where the region started, not where that wait ended.
 std::uint64_t loop_now(block& b, device_thread& t, std::uint64_t now) {
@@ -131,8 +139,10 @@ void loop_advance_to(block& b, std::uint64_t now, std::uint64_t target) {
 std::uint64_t read_clock(thread_context* self) {
   block& b = block_of(self);
   device_thread& t = thread_of(self);
-  std::uint64_t real = steady_ns();
+  const std::uint64_t real = steady_ns();
   std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : real;
+  b.loop.real_ns = real;
+  b.loop.waits = 0;
   if (t.clock_ns != 0 && now < t.clock_ns + streak_gap_ns) {
     if (t.streak++ == 0) t.streak_ns = t.clock_ns;
   } else {
@@ -168,7 +178,7 @@ void wait_until_ns(thread_context* self, std::uint64_t target) {
   t.streak = 0;
   if (in_loop(b)) {
     drop_if_cancelled(b, t);
-    const std::uint64_t real = steady_ns();
+    const std::uint64_t real = loop_real(b);
     if (target > loop_now(b, t, real)) loop_advance_to(b, real, target);
   } else {
     b.sleep_until(t, target);
@@ -185,8 +195,7 @@ void wait_until_timer(thread_context* self, std::uint64_t ns) {
 
 void nanosleep(thread_context* self, std::uint32_t ns) {
   block& b = block_of(self);
-  const std::uint64_t real = steady_ns();
-  wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), real) : real) + ns);
+  wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), loop_real(b)) : steady_ns()) + ns);
 }
 
 void yield(thread_context* self) {

@@ -147,7 +147,10 @@ void worker_pool::main(slot& self) {
     const bool timed = !timers_.empty() || !spin_next_.empty();
     const work what = pick(timed ? steady_ns() : 0);
     if (what.what == work::kind::none) {
-      if (self.extra) break;
+      if (self.extra) {
+        if (!leader_ && next_deadline() != never) recruit();  // it may have set the time itself
+        break;
+      }
       wait_for_work(lock);
       continue;
     }

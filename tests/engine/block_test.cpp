@@ -1,0 +1,494 @@
+// Blocks of fibers: barriers, warp operations, waits, progress.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <set>
+
+#include "engine/print_fifo.hpp"
+#include "kernels.hpp"
+
+namespace sb::engine::testing {
+namespace {
+
+constexpr std::uint32_t full = 0xffffffffu;
+
+std::uint32_t lane_of(const thread_context* self) { return self->linear_tid % 32; }
+
+// Runs one launch of a fiber kernel to its end.
+template <class Params>
+status run(abi::kernel_entry entry, extent3 grid, extent3 block, const Params& params,
+           std::uint32_t static_shared = 0, std::uint32_t dynamic_shared = 0,
+           bool cooperative = false) {
+  engine_test t;
+  const abi::kernel_info info = fiber_kernel(entry, "kernel", static_shared);
+  kernel_operation k = launch(info, grid, block, params, dynamic_shared);
+  k.cooperative = cooperative;
+  t.e.submit(t.stream(), k);
+  return t.sync();
+}
+
+TEST(block, numbers_threads_and_blocks_as_cuda_does) {
+  struct params {
+    std::vector<std::array<std::uint32_t, 7>>* seen;
+  };
+  std::vector<std::array<std::uint32_t, 7>> seen(2 * 3 * 2 * 4 * 2 * 3);
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& b = *self->block;
+                  const std::uint32_t block =
+                      b.block_idx[0] +
+                      b.grid_dim[0] * (b.block_idx[1] + b.grid_dim[1] * b.block_idx[2]);
+                  (*params_of<params>(p).seen)[block * 24 + self->linear_tid] = {
+                      b.block_idx[0], b.block_idx[1], b.block_idx[2],  self->tid[0],
+                      self->tid[1],   self->tid[2],   self->linear_tid};
+                },
+                {2, 3, 2}, {4, 2, 3}, params{&seen}),
+            status::success);
+  EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), seen.size());
+  EXPECT_EQ(seen[24 + 5], (std::array<std::uint32_t, 7>{1, 0, 0, 1, 1, 0, 5}));
+}
+
+TEST(block, has_shared_memory_of_its_own) {
+  struct params {
+    std::atomic<int>* wrong;
+  };
+  std::atomic<int> wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  auto* fixed = reinterpret_cast<std::uint32_t*>(self->block->shared);
+                  auto* dynamic = reinterpret_cast<std::uint32_t*>(self->block->dynamic_shared);
+                  const std::uint32_t t = self->linear_tid;
+                  const std::uint32_t b = self->block->block_idx[0];
+                  auto& wrong = *params_of<params>(p).wrong;
+                  if (reinterpret_cast<std::uintptr_t>(dynamic) % 128 != 0) ++wrong;
+                  fixed[t] = b * 1000 + t;
+                  dynamic[t] = t * 1000 + b;
+                  device::barrier(self);
+                  const std::uint32_t other = (t + 1) % 64;
+                  if (fixed[other] != b * 1000 + other) ++wrong;
+                  if (dynamic[other] != other * 1000 + b) ++wrong;
+                },
+                {50}, {64}, params{&wrong}, 64 * 4, 64 * 4),
+            status::success);
+  EXPECT_EQ(wrong, 0);
+}
+
+struct counter_params {
+  std::atomic<int>* counter;
+  std::atomic<int>* wrong;
+};
+
+TEST(barrier, holds_until_all_threads_arrive) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  for (int round = 1; round <= 20; ++round) {
+                    ++*q.counter;
+                    device::barrier(self);
+                    if (*q.counter != round * 1024) ++*q.wrong;
+                    device::barrier(self);
+                  }
+                },
+                {1}, {1024}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 20 * 1024);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(barrier, counts_and_combines_predicates) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  using kind = abi::barrier_kind;
+                  const int third = self->linear_tid % 3 == 0;
+                  if (device::barrier(self, kind::count, third) != 34) ++*q.wrong;
+                  if (device::barrier(self, kind::and_, third) != 0) ++*q.wrong;
+                  if (device::barrier(self, kind::and_, 7) != 1) ++*q.wrong;
+                  if (device::barrier(self, kind::or_, third) != 1) ++*q.wrong;
+                  if (device::barrier(self, kind::or_, 0) != 0) ++*q.wrong;
+                },
+                {2}, {100}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(wrong, 0);
+}
+
+// h200/faults.tsv barrier.some.return, barrier.warp.return, barrier.unequal
+TEST(barrier, counts_threads_that_are_gone_as_arrived) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  if (self->linear_tid >= 16) return;
+                  device::barrier(self);
+                  ++*q.counter;
+                },
+                {1}, {32}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 16);
+  counter = 0;
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  if (self->linear_tid < 32) device::barrier(self);
+                  device::barrier(self);
+                  ++*q.counter;
+                },
+                {1}, {64}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 64);
+}
+
+TEST(barrier, that_can_never_complete_is_an_error_and_not_a_hang) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char*, thread_context* self) {
+                  if (self->linear_tid < 32) {
+                    device::barrier(self);
+                  } else {
+                    device::warp_sync(self, self->linear_tid == 32 ? 3u : full);
+                  }
+                },
+                {1}, {64}, counter_params{&counter, &wrong}),
+            status::launch_failure);
+}
+
+TEST(warp, shuffles_as_ptx_says) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(
+      run(
+          [](const char* p, thread_context* self) {
+            const auto& q = params_of<counter_params>(p);
+            using kind = abi::shuffle_kind;
+            const std::uint32_t lane = lane_of(self);
+            const std::uint64_t value = 100 + self->linear_tid;
+            const std::uint64_t base = 100 + self->linear_tid - lane;
+            int in_range = -1;
+            const auto expect = [&](std::uint64_t got, std::uint64_t want) {
+              if (got != want) ++*q.wrong;
+            };
+            expect(device::shuffle(self, full, kind::index, value, 5), base + 5);
+            expect(device::shuffle(self, full, kind::index, value, 35, 32, &in_range), base + 3);
+            expect(static_cast<std::uint64_t>(in_range), 1);
+            expect(device::shuffle(self, full, kind::up, value, 4, 32, &in_range),
+                   lane >= 4 ? value - 4 : value);
+            expect(static_cast<std::uint64_t>(in_range), lane >= 4);
+            expect(device::shuffle(self, full, kind::down, value, 3, 8, &in_range),
+                   lane % 8 < 5 ? value + 3 : value);
+            expect(static_cast<std::uint64_t>(in_range), lane % 8 < 5);
+            expect(device::shuffle(self, full, kind::xor_, value, 16), base + (lane ^ 16));
+            expect(device::shuffle(self, full, kind::index, value, 1, 4), base + (lane & ~3u) + 1);
+            if (lane % 2 == 0) {
+              expect(device::shuffle(self, 0x55555555u, kind::index, value, 2), base + 2);
+            }
+            ++*q.counter;
+          },
+          {3}, {96}, counter_params{&counter, &wrong}),
+      status::success);
+  EXPECT_EQ(counter, 288);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(warp, votes_matches_and_reduces) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  const std::uint32_t lane = lane_of(self);
+                  const auto expect = [&](std::uint32_t got, std::uint32_t want) {
+                    if (got != want) ++*q.wrong;
+                  };
+                  using vote = abi::vote_kind;
+                  using reduce = abi::reduce_kind;
+                  expect(device::vote(self, full, vote::all, 1), 1);
+                  expect(device::vote(self, full, vote::all, lane != 9), 0);
+                  expect(device::vote(self, full, vote::any, lane == 9), 1);
+                  expect(device::vote(self, full, vote::uniform, 0), 1);
+                  expect(device::vote(self, full, vote::uniform, lane == 0), 0);
+                  expect(device::vote(self, full, vote::ballot, lane % 2 == 0), 0x55555555u);
+                  int all = -1;
+                  expect(device::match(self, full, false, lane / 8), 0xffu << lane / 8 * 8);
+                  expect(device::match(self, full, true, 7, &all), full);
+                  expect(static_cast<std::uint32_t>(all), 1);
+                  expect(device::match(self, full, true, lane, &all), 0);
+                  expect(static_cast<std::uint32_t>(all), 0);
+                  expect(device::reduce(self, full, reduce::add, lane), 496);
+                  expect(device::reduce(self, full, reduce::max_u, lane * 3), 93);
+                  expect(device::reduce(self, full, reduce::min_s, lane - 10),
+                         static_cast<std::uint32_t>(-10));
+                  expect(device::reduce(self, full, reduce::or_, 1u << lane), full);
+                  expect(device::reduce(self, full, reduce::xor_, 1), 0);
+                  ++*q.counter;
+                },
+                {1}, {64}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 64);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(warp, does_not_wait_for_lanes_that_are_gone) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  if (lane_of(self) >= 10) return;
+                  if (device::vote(self, full, abi::vote_kind::ballot, 1) != 0x3ffu) ++*q.wrong;
+                  ++*q.counter;
+                },
+                {1}, {40}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 18);
+}
+
+TEST(warp, active_mask_names_the_lanes_that_came_the_same_way) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  if (device::active_mask(self) != full) ++*q.wrong;
+                  if (lane_of(self) % 4 == 0) {
+                    if (device::active_mask(self) != 0x11111111u) ++*q.wrong;
+                  } else if (lane_of(self) < 16) {
+                    if (device::active_mask(self) != 0xeeeeu) ++*q.wrong;
+                  }
+                  ++*q.counter;
+                },
+                {2}, {64}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 128);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(progress, a_spin_lock_inside_a_warp_ends) {
+  struct params {
+    std::atomic<int>* lock;
+    int* protected_count;
+  };
+  std::atomic<int> lock{0};
+  int count = 0;
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<params>(p);
+                  int expected = 0;
+                  while (!q.lock->compare_exchange_strong(expected, 1)) {
+                    expected = 0;
+                    device::yield(self);
+                  }
+                  ++*q.protected_count;
+                  q.lock->store(0);
+                },
+                {4}, {64}, params{&lock, &count}),
+            status::success);
+  EXPECT_EQ(count, 256);
+}
+
+TEST(progress, blocks_that_wait_for_earlier_blocks_end) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  const int mine = static_cast<int>(self->block->block_idx[0]);
+                  while (q.counter->load() != mine) device::yield(self);
+                  q.counter->store(mine + 1);
+                },
+                {300}, {1}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 300);
+}
+
+TEST(progress, blocks_that_wait_for_later_blocks_end) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  const int mine = 199 - static_cast<int>(self->block->block_idx[0]);
+                  int seen = 0;
+                  while ((seen = q.counter->load()) != mine)
+                    device::spin(self, static_cast<std::uint64_t>(seen));
+                  q.counter->store(mine + 1);
+                },
+                {200}, {1}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 200);
+}
+
+TEST(progress, a_grid_barrier_lets_all_blocks_through_together) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  for (int round = 1; round <= 3; ++round) {
+                    ++*q.counter;
+                    device::grid_sync(self);
+                    if (*q.counter != round * 40 * 32) ++*q.wrong;
+                    device::grid_sync(self);
+                  }
+                },
+                {40}, {32}, counter_params{&counter, &wrong}, 0, 0, true),
+            status::success);
+  EXPECT_EQ(counter, 3 * 40 * 32);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(progress, a_loop_over_an_atomic_counter_is_not_taken_for_idle_spinning) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  for (int i = 0; (i = q.counter->fetch_add(1)) < 200'000;)
+                    device::spin(self, static_cast<std::uint64_t>(i));
+                },
+                {2}, {32}, counter_params{&counter, &wrong}),
+            status::success);
+}
+
+// --- time
+
+struct time_params {
+  std::atomic<std::uint64_t>* shortest;
+};
+
+void least(std::atomic<std::uint64_t>& value, std::uint64_t other) {
+  std::uint64_t now = value.load();
+  while (other < now && !value.compare_exchange_weak(now, other)) {
+  }
+}
+
+TEST(time, what_comes_after_a_wait_happens_after_it) {
+  std::atomic<std::uint64_t> shortest{~0ull};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const std::uint64_t real = device::global_timer(self);
+                  const std::uint64_t begin = device::clock(self);
+                  device::wait_until(self, begin + 1'980'000);
+                  if (device::clock(self) < begin + 1'980'000) std::abort();
+                  least(*params_of<time_params>(p).shortest, device::global_timer(self) - real);
+                },
+                {20}, {64}, time_params{&shortest}),
+            status::success);
+  EXPECT_GE(shortest, 1'000'000u);
+}
+
+TEST(time, threads_and_blocks_wait_together) {
+  engine_test t;
+  static const abi::kernel_info naps = fiber_kernel(
+      [](const char*, thread_context* self) { device::nanosleep(self, 20'000'000); }, "naps");
+  const std::uint64_t begin = t.e.now_ns();
+  t.e.submit(t.stream(), launch(naps, {40}, {32}, 0));
+  EXPECT_EQ(t.sync(), status::success);
+  // One after another the 1280 waits would take 25 seconds: any bound far below shows the point.
+  EXPECT_LT(t.e.now_ns() - begin, 10'000'000'000u);
+}
+
+void nap_in_loop(const char*, thread_context* self) {
+  for (std::uint32_t i = 0; i < self->block->block_dim[0]; ++i) {
+    self->tid[0] = self->linear_tid = i;
+    device::wait_until(self, device::clock(self) + 19'800);
+  }
+}
+
+TEST(time, loop_blocks_wait_logically_and_end_on_time) {
+  engine_test t;
+  static const abi::kernel_info naps = loop_kernel(&nap_in_loop, "naps");
+  const std::uint64_t begin = t.e.now_ns();
+  t.e.submit(t.stream(), launch(naps, {4096}, {256}, 0));
+  EXPECT_EQ(t.sync(), status::success);
+  const std::uint64_t took = t.e.now_ns() - begin;
+  EXPECT_GE(took, 10'000u);
+  // 4096 x 256 waits of 10 us one after another: 10 s.
+  EXPECT_LT(took, 5'000'000'000u);
+}
+
+TEST(time, a_clock_loop_that_the_compiler_did_not_solve_ends) {
+  engine_test t;
+  static const abi::kernel_info unsolved = loop_kernel(
+      [](const char*, thread_context* self) {
+        for (std::uint32_t i = 0; i < self->block->block_dim[0]; ++i) {
+          self->tid[0] = self->linear_tid = i;
+          const std::uint64_t begin = device::clock(self);
+          while (device::clock(self) - begin < 19'800'000) {
+          }
+        }
+      },
+      "unsolved");
+  const std::uint64_t begin = t.e.now_ns();
+  t.e.submit(t.stream(), launch(unsolved, {4}, {256}, 0));
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_GE(t.e.now_ns() - begin, 10'000'000u);
+  static const abi::kernel_info in_fibers = fiber_kernel(
+      [](const char*, thread_context* self) {
+        const std::uint64_t begin = device::clock(self);
+        while (device::clock(self) - begin < 1'980'000) {
+        }
+      },
+      "unsolved");
+  t.e.submit(t.stream(), launch(in_fibers, {4}, {64}, 0));
+  EXPECT_EQ(t.sync(), status::success);
+}
+
+TEST(time, clock_advances_at_every_read) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  std::uint64_t before = device::clock(self);
+                  for (int i = 0; i < 20; ++i) {
+                    const std::uint64_t now = device::clock(self);
+                    if (now <= before) ++*params_of<counter_params>(p).wrong;
+                    before = now;
+                  }
+                },
+                {1}, {4}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(wrong, 0);
+}
+
+// --- what kernels have besides
+
+TEST(heap, gives_memory_until_its_limit) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  auto* small = static_cast<char*>(device::allocate(self, 1000));
+                  if (small == nullptr) {
+                    ++*params_of<counter_params>(p).wrong;
+                    return;
+                  }
+                  std::memset(small, 1, 1000);
+                  if (device::allocate(self, 64 << 20) != nullptr)
+                    ++*params_of<counter_params>(p).wrong;
+                  device::deallocate(self, small);
+                },
+                {4}, {64}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(print, comes_out_at_synchronisation_and_not_before) {
+  engine_test t;
+  const stream_id s = t.stream();
+  static const abi::kernel_info hello = fiber_kernel(
+      [](const char*, thread_context* self) {
+        if (device::print(self, "hello %d %s\n", 7, "device") != 2) std::abort();
+      },
+      "hello");
+  ::testing::internal::CaptureStdout();
+  const command_id id = t.e.submit(s, launch(hello, {1}, {2}, 0));
+  while (!t.e.done(id)) std::this_thread::yield();
+  std::printf("before\n");
+  t.e.synchronize(whole_stream(s), first_device);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "before\nhello 7 device\nhello 7 device\n");
+}
+
+TEST(print, loses_the_oldest_text_when_the_buffer_is_full) {
+  print_fifo fifo(10);
+  fifo.add("aaaa");
+  fifo.add("bbbb");
+  fifo.add("cccc");
+  ::testing::internal::CaptureStdout();
+  fifo.flush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "bbbbcccc");
+}
+
+}  // namespace
+}  // namespace sb::engine::testing
