@@ -167,6 +167,7 @@ void engine::impl::finish(guard& lock) {
 void engine::impl::complete(node& n) {
   guard lock(mutex);
   if (stopped) return;
+  keep_time();
   scheduler.complete(n.id);
   end_command(&n);
   drain();
@@ -177,6 +178,7 @@ void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
   node* owner = node_of(run);
   guard lock(mutex);
   if (owner->ended || stopped) return;
+  keep_time();
   scheduler.blocks_done(owner->id, n);
   owner->blocks_left -= n;
   if (owner->blocks_left == 0) end_command(owner);

@@ -87,6 +87,7 @@ struct engine::impl final : kernel_sink {
   command_id submit_one(command c, operation what, std::span<const command_id> after);
   void wait_for(guard& lock, waiter_id waiter);
   bool markers_settled() const;
+  void keep_time();  // before the scheduler hears of something new
 
   // engine_actions.cpp. With the lock held:
   node* new_node();

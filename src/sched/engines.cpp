@@ -24,7 +24,12 @@ void scheduler::impl::settle() {
 void scheduler::impl::dispatch(index command) {
   pending_command& c = commands[command];
   if (!at_head(command)) {
-    c.at = phase::held;
+    if (had_nothing_to_wait_for(c)) {
+      take_out_of_queue(command);
+      enter_engine(command);
+    } else {
+      c.at = phase::held;
+    }
     return;
   }
   c.at = phase::queued;

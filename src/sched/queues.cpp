@@ -50,4 +50,23 @@ void scheduler::impl::leave_queue(index command) {
   }
 }
 
+// A host function that became ready so soon after its submission that a faster device would have
+// had it ready then.
+bool scheduler::impl::had_nothing_to_wait_for(const pending_command& c) const {
+  return c.kind == command_kind::host_function && grace != 0 && now - c.blocks <= grace;
+}
+
+// Out of the middle of its queue. Rare, so it is looked for from the head.
+void scheduler::impl::take_out_of_queue(index command) {
+  line* q = queue(commands[command]);
+  index previous = q->head;
+  while (commands[previous].queue_next != command) {
+    previous = commands[previous].queue_next;
+  }
+  commands[previous].queue_next = commands[command].queue_next;
+  if (q->tail == command) {
+    q->tail = previous;
+  }
+}
+
 }  // namespace sb::sched

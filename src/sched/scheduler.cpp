@@ -16,7 +16,8 @@ device_limits limits_of(const device_profile& p) {
   };
 }
 
-scheduler::impl::impl(machine m) : connections(shared_connections(m.connections)) {
+scheduler::impl::impl(machine m)
+    : connections(shared_connections(m.connections)), grace(m.host_function_grace) {
   devices.resize(m.devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     device_state& d = devices[i];
@@ -86,6 +87,7 @@ void scheduler::destroy_stream(stream_id stream) { impl_->destroy_stream(stream)
 command_id scheduler::submit(const command& c, std::span<const command_id> after) {
   return impl_->submit(c, after);
 }
+void scheduler::set_time(std::uint64_t now) { impl_->now = now; }
 void scheduler::complete(command_id id) { impl_->complete(id); }
 void scheduler::blocks_done(command_id id, std::uint64_t n) { impl_->blocks_done(id, n); }
 void scheduler::abandon(command_id id) { impl_->abandon(id); }

@@ -44,6 +44,11 @@ struct device_limits {
 struct machine {
   std::vector<device_limits> devices;
   std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
+  // A host function whose dependencies complete within this time counts as one that had nothing to
+  // wait for when it was submitted (it takes no place in a shared queue). 0 is exact; a machine
+  // that is slower than the device it stands for needs some, or its slowness would show as order.
+  // See set_time.
+  std::uint64_t host_function_grace = 0;
 };
 
 enum class action_kind : std::uint8_t {
@@ -85,6 +90,9 @@ class scheduler {
 
   // A device's legacy stream is created with the first call that names kind legacy for it.
   stream_id create_stream(device_id device, stream_kind kind, int priority);
+  // The time now, in the unit of host_function_grace. Needed only where streams share connections.
+  void set_time(std::uint64_t now);
+
   // Pending work still runs; the id is not reused before it is done.
   void destroy_stream(stream_id stream);
 

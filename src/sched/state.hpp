@@ -36,7 +36,7 @@ inline constexpr std::size_t engine_count = 3;
 struct alignas(64) pending_command {
   std::uint64_t id;
   std::uint64_t payload;
-  std::uint64_t blocks;  // kernels
+  std::uint64_t blocks;  // kernels; host functions: when they were submitted
   index stream;
   std::uint32_t unmet;  // dependencies that are not complete
   index edges;          // the last of a ring of edges to what waits for this; see edge
@@ -161,6 +161,8 @@ struct scheduler::impl {
   void enter_queue(index command);
   [[nodiscard]] bool at_head(index command);
   void leave_queue(index command);
+  [[nodiscard]] bool had_nothing_to_wait_for(const pending_command& c) const;
+  void take_out_of_queue(index command);
 
   // engines.cpp
   void settle();
@@ -211,6 +213,7 @@ struct scheduler::impl {
   line host_functions;
   bool host_function_runs = false;
   std::uint32_t connections = 0;  // that streams share; 0: each has its own
+  std::uint64_t grace = 0, now = 0;
   std::uint64_t next_waiter = 0;
   std::vector<action> actions;
 };

@@ -54,6 +54,31 @@ TEST(one_connection, a_stuck_host_function_holds_the_queue_that_its_stream_used_
   EXPECT_TRUE(runs_behind_stuck(1, host_function, download));
 }
 
+// A slow machine must not turn a kernel that is about to end into something to wait for.
+TEST(one_connection, a_host_function_that_is_ready_within_the_grace_takes_no_place) {
+  for (const bool late : {false, true}) {
+    scheduler s({.devices = {{}}, .connections = 1, .host_function_grace = 1000});
+    const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
+    const stream_id a = stream();
+    const stream_id b = stream();
+    s.set_time(5000);
+    s.submit(kernel_in(a));
+    const command_id short_one = s.submit(kernel_in(b));
+    s.submit(kernel_in(a));  // stuck, and in front of the host function
+    const command_id function = s.submit(host_function_in(b));
+    const command_id behind = s.submit(kernel_in(stream()));
+    s.clear_actions();
+    s.set_time(late ? 6001 : 6000);
+    s.blocks_done(short_one, 1);
+    EXPECT_EQ(s.actions().size(), late ? 0U : 1U);
+    if (!late) {
+      EXPECT_EQ(s.actions()[0].id, function);
+    }
+    s.clear_actions();
+    EXPECT_FALSE(s.done(behind));
+  }
+}
+
 TEST(one_connection, a_running_kernel_holds_nothing) {
   driver d(1);
   d.hold(kernel_in(d.non_blocking()));
