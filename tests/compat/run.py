@@ -21,7 +21,7 @@ from pathlib import Path
 SAMPLES = [
     ("simpleStreams", ["Samples/0_Introduction/simpleStreams/simpleStreams.cu"], r"non-streamed", {}),
     ("asyncAPI", ["Samples/0_Introduction/asyncAPI/asyncAPI.cu"], r"time spent executing by the GPU", {}),
-    ("simpleMultiCopy", ["Samples/0_Introduction/simpleMultiCopy/simpleMultiCopy.cu"], r"Throughput", {}),
+    ("simpleMultiCopy", ["Samples/0_Introduction/simpleMultiCopy/simpleMultiCopy.cu"], r"Measured throughput", {}),
     ("simpleCallback", ["Samples/0_Introduction/simpleCallback/simpleCallback.cu",
                         "Samples/0_Introduction/simpleCallback/multithreading.cpp"], r"Success", {}),
     ("simpleHyperQ", ["Samples/0_Introduction/simpleHyperQ/simpleHyperQ.cu"], r"Measured time", {}),
