@@ -59,6 +59,7 @@ status admit(call_kind kind) {
   if (kind != call_kind::observe && engine::engine::in_host_function())
     return status::not_permitted;
   if (kind == call_kind::light) return status::success;
+  if (the_engine().device_count() == 0) return status::no_device;
   const status sticky = the_engine().sticky_error(current_device());
   if (sticky != status::success) return sticky;
   if (device_of(current_device()).lost.load(std::memory_order_relaxed)) {

@@ -6,6 +6,7 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
+#include "cudart/pool_hooks.hpp"
 #include "cudart/process.hpp"
 #include "cudart/properties.hpp"
 #include "engine/images.hpp"
@@ -204,12 +205,13 @@ SB_API cudaError_t CUDARTAPI cudaDeviceSynchronize() {
     sched::wait_target target;
     target.scope = sched::wait_scope::device;
     target.device = device;
-    return the_engine().synchronize(target, device);
+    return wait_and_release(target, device);
   });
 }
 
 SB_API cudaError_t CUDARTAPI cudaDeviceReset() {
   return entry(call_kind::light, []() -> status {
+    if (the_engine().device_count() == 0) return status::no_device;
     const device_id device = current_device();
     if (const status s = admit_device_wait(device); s != status::success) return s;
     // CUDA: a process that lost its device by a fault does not get it back; faults.tsv *.reset.*
@@ -224,6 +226,7 @@ SB_API cudaError_t CUDARTAPI cudaDeviceReset() {
 
 SB_API cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned flags) {
   return entry(call_kind::light, [&]() -> status {
+    if (the_engine().device_count() == 0) return status::no_device;
     if (!valid_flags(flags)) return status::invalid_value;
     device_state& state = device_of(current_device());
     const std::lock_guard lock(state.mutex);
@@ -234,6 +237,7 @@ SB_API cudaError_t CUDARTAPI cudaSetDeviceFlags(unsigned flags) {
 
 SB_API cudaError_t CUDARTAPI cudaGetDeviceFlags(unsigned* flags) {
   return entry(call_kind::light, [&]() -> status {
+    if (the_engine().device_count() == 0) return status::no_device;
     if (flags == nullptr) return status::invalid_value;
     device_state& state = device_of(current_device());
     const std::lock_guard lock(state.mutex);

@@ -3,25 +3,15 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
+#include "cudart/pool_hooks.hpp"
 #include "cudart/process.hpp"
 
 namespace sb::cudart {
 namespace {
 
-constexpr std::uint64_t never = command_id::none_value;
-
 // The newest record of the event, or an invalid id when there is none.
 command_id newest_record(const CUevent_st& event) {
   return command_id{event.state->last_record.load(std::memory_order_acquire)};
-}
-
-// Two threads may record the same event at once; the later submission is the newest record.
-void note_record(engine::event_state& state, command_id record) {
-  std::uint64_t before = state.last_record.load(std::memory_order_relaxed);
-  while (
-      (before == never || before < record.value) &&
-      !state.last_record.compare_exchange_weak(before, record.value, std::memory_order_acq_rel)) {
-  }
 }
 
 status check_flags(const cudaEvent_t* out, unsigned flags) {
@@ -79,7 +69,7 @@ status record(cudaEvent_t event_handle, cudaStream_t stream_handle, unsigned fla
   }
   const auto command = enqueue(**stream, engine::record_operation{(*event)->state});
   if (!command) return command.error();
-  note_record(*(*event)->state, *command);
+  pools_see_record(**stream, *command);
   return status::success;
 }
 
@@ -180,6 +170,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
     // made, nothing is enqueued. ordering.tsv event.rerecord.*, event.wait.before.record.noop
     const command_id record = newest_record(**event);
     if (!record.valid() || the_engine().done(record)) return status::success;
+    pools_see_wait(**stream, record);
     return enqueue(**stream, engine::wait_operation{record}).error();
   });
 }
@@ -209,7 +200,7 @@ SB_API cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle) {
     target.command = newest_record(**event);
     target.device = (*event)->device;
     if (!target.command.valid()) return status::success;
-    return the_engine().synchronize(target, (*event)->device);
+    return wait_and_release(target, (*event)->device);
   });
 }
 
