@@ -8,6 +8,7 @@
 #include "cudart/capture.hpp"
 #include "cudart/copy.hpp"
 #include "cudart/graph_memory.hpp"
+#include "cudart/pool_hooks.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -19,10 +20,6 @@ engine::pool_set& the_pools() { return engine::pool_set::instance(); }
 
 memory_pool* pool_of(cudaMemPool_t handle) { return reinterpret_cast<memory_pool*>(handle); }
 cudaMemPool_t handle_of(memory_pool* pool) { return reinterpret_cast<cudaMemPool_t>(pool); }
-
-engine::pool_stream user_of(const CUstream_st& stream) {
-  return {stream.id, stream.kind, stream.device};
-}
 
 bool known_device(int device) {
   return device >= 0 && static_cast<std::uint32_t>(device) < the_engine().device_count();
@@ -55,7 +52,7 @@ status allocate(void** out, std::size_t bytes, cudaMemPool_t handle, bool from_p
   }
   if (is_capturing(**stream)) return allocate_captured(out, bytes, **stream);
   if (const status s = admit_unsafe_call(); s != status::success) return s;
-  auto place = the_pools().allocate(pool, user_of(**stream), bytes);
+  auto place = the_pools().allocate(pool, pool_user(**stream), bytes);
   if (!place) return place.error();
   if (!place->after.empty()) {
     the_engine().submit((*stream)->id, engine::marker_operation{}, place->after);
@@ -77,7 +74,7 @@ status free_pool_memory(void* pointer, CUstream_st& stream) {
   const auto pool = the_pools().begin_free(pointer, memory_pool::counting::at_call);
   if (!pool) return pool.error();
   const auto command = enqueue(stream, engine::marker_operation{});
-  engine::free_mark mark{user_of(stream), {}};
+  engine::free_mark mark{pool_user(stream), {}};
   if (command) mark.command = *command;
   the_pools().finish_free(*pool, pointer, mark);
   return command.error();

@@ -4,6 +4,7 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
+#include "cudart/pool_hooks.hpp"
 #include "cudart/operations.hpp"
 #include "cudart/process.hpp"
 
@@ -89,7 +90,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamSynchronize(cudaStream_t handle) {
     target.scope = sched::wait_scope::stream;
     target.stream = (*stream)->id;
     target.device = (*stream)->device;
-    return the_engine().synchronize(target, (*stream)->device);
+    return wait_and_release(target, (*stream)->device);
   });
 }
 SB_PTSZ(cudaStreamSynchronize, (cudaStream_t stream), (stream))

@@ -8,6 +8,7 @@
 #include "engine/engine_state.hpp"
 #include "engine/images.hpp"
 #include "engine/memory.hpp"
+#include "engine/pool.hpp"
 
 namespace sb::engine {
 
@@ -82,6 +83,7 @@ void engine::impl::reset(device_id device) {
   lock.unlock();
   device_runtime& runtime = at(device).runtime;
   runtime.prints.flush(stdout);
+  pool_set::instance().release_all(device);
   memory::instance().release_all(device);
   unload_images(device);
   runtime.heap.clear();

@@ -46,9 +46,21 @@ class free_ranges {
     return cut(by_offset_.find(found->second), length);
   }
 
-  // The first range that fits at or after `cursor`, so that what was given back lately rests.
+  // The first place at or after `cursor`, so that what was given back lately rests.
   std::optional<std::uint64_t> take_after(std::uint64_t cursor, std::uint64_t length) {
-    for (auto at = by_offset_.lower_bound(cursor); at != by_offset_.end(); ++at) {
+    auto at = by_offset_.upper_bound(cursor);
+    if (at != by_offset_.begin()) {
+      const auto [offset, whole] = *std::prev(at);
+      if (cursor < offset + whole && offset + whole - cursor >= length) {
+        erase(std::prev(at));
+        if (cursor > offset) insert(offset, cursor - offset);
+        if (offset + whole > cursor + length) {
+          insert(cursor + length, offset + whole - cursor - length);
+        }
+        return cursor;
+      }
+    }
+    for (; at != by_offset_.end(); ++at) {
       if (at->second >= length) return cut(at, length);
     }
     return take(length);
