@@ -94,19 +94,27 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
   sigaddset(&defaults, SIGINT);
   sigaddset(&defaults, SIGQUIT);
   posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 
+  // A signal that comes before the child is known would get lost: it waits until then.
   signal_guard guard;
+  sigset_t forwarded, before;
+  sigemptyset(&forwarded);
+  sigaddset(&forwarded, SIGTERM);
+  sigaddset(&forwarded, SIGHUP);
+  sigprocmask(SIG_BLOCK, &forwarded, &before);
+  posix_spawnattr_setsigmask(&attributes, &before);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, arguments[0].c_str(), &actions, &attributes,
                                  pointers(arguments).data(), pointers(environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
+  if (error == 0) running_child = pid;
+  sigprocmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
     errno = error;
     return 127;
   }
-  running_child = pid;
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

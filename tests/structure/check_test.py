@@ -63,7 +63,10 @@ class Check(unittest.TestCase):
 
     def test_a_link_against_the_table_is_found(self):
         self.write("src/sched/CMakeLists.txt", "target_link_libraries(x sb_engine)\n")
-        self.expect_problem("links sb_engine", "rooms")
+        self.expect_problem("links engine", "rooms")
+        self.write("src/sched/CMakeLists.txt", "streambed_room(sched\n  SOURCES a.cpp\n"
+                   "  DEPENDS base trace)\n")
+        self.expect_problem("links trace", "rooms")
 
     def test_a_table_that_says_something_else_is_found(self):
         text = (self.root / "docs/design.md").read_text()
