@@ -5,6 +5,7 @@
   check_headers.py absent           what we do not provide fails to compile, by name
   check_headers.py per_thread       with per-thread default streams every call has its own symbol
   check_headers.py toolkit          names and values are those of NVIDIA's toolkit (77: there is none)
+  check_headers.py run FILE.cu      compiled with --nvcc, it prints what --recording holds
   check_headers.py flags            the flags of the device pass
 """
 import argparse
@@ -196,6 +197,21 @@ def check_toolkit(options):
     return problems
 
 
+def check_run(options):
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(pathlib.Path(folder) / "program")
+        subprocess.run([options.nvcc, "-std=c++17", options.file, "-o", program], check=True)
+        printed = subprocess.run([program], capture_output=True, text=True, timeout=120,
+                                 check=True).stdout.splitlines()
+    recorded = pathlib.Path(options.recording).read_text().splitlines()
+    problems = [f"{ours}\n  the device: {theirs}" for ours, theirs in zip(printed, recorded)
+                if ours != theirs]
+    if len(printed) != len(recorded):
+        problems.append(f"{len(printed)} lines, the device printed {len(recorded)}")
+    print(f"{len(recorded) - len(problems)} of {len(recorded)} lines agree")
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -203,8 +219,11 @@ def main():
     parser.add_argument("--cxx", required=True)
     parser.add_argument("--cc", required=True)
     parser.add_argument("--clang", help="clang++ with CUDA mode; without it only plain C and C++")
-    parser.add_argument("check", choices=["alone", "source", "absent", "per_thread", "toolkit", "flags"])
+    parser.add_argument("check", choices=["alone", "source", "absent", "per_thread", "toolkit", "run",
+                                          "flags"])
     parser.add_argument("file", nargs="?")
+    parser.add_argument("--nvcc")
+    parser.add_argument("--recording")
     options = parser.parse_args()
     if options.check == "flags":
         print(" ".join(cuda_command(options, "device")[1:]))

@@ -47,6 +47,12 @@ SB_ROUNDED(double, __drcp, (double x), 1.0 / x)
 SB_ROUNDED(double, __dsqrt, (double x), __builtin_sqrt(x))
 SB_ROUNDED(double, __fma, (double x, double y, double z), __builtin_fma(x, y, z))
 
+/* Never flushes subnormal numbers; nothing here does. */
+SB_FN float __fmaf_ieee_rn(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+SB_FN float __fmaf_ieee_rz(float x, float y, float z) { return __fmaf_rz(x, y, z); }
+SB_FN float __fmaf_ieee_ru(float x, float y, float z) { return __fmaf_ru(x, y, z); }
+SB_FN float __fmaf_ieee_rd(float x, float y, float z) { return __fmaf_rd(x, y, z); }
+
 /* Floating point to narrower floating point, and integers to floating point. */
 SB_ROUNDED(float, __double2float, (double x), static_cast<float>(x))
 SB_ROUNDED(float, __int2float, (int x), static_cast<float>(x))

@@ -25,25 +25,26 @@ SB_FN T __sb_from_payload(unsigned long long payload) {
   return __builtin_bit_cast(T, static_cast<bits>(payload));
 }
 
+/* The hardware looks at five bits of the lane or distance. */
 #define SB_SHUFFLES(type)                                                                   \
   SB_MEETING_FN type __shfl_sync(unsigned mask, type var, int lane, int width = warpSize) { \
     return __sb_from_payload<type>(                                                         \
-        __sb_rt_shuffle(mask, 0, __sb_to_payload(var), lane, width, 0));                    \
+        __sb_rt_shuffle(mask, 0, __sb_to_payload(var), lane & 31, width, 0));               \
   }                                                                                         \
   SB_MEETING_FN type __shfl_up_sync(unsigned mask, type var, unsigned delta,                \
                                     int width = warpSize) {                                 \
     return __sb_from_payload<type>(                                                         \
-        __sb_rt_shuffle(mask, 1, __sb_to_payload(var), delta, width, 0));                   \
+        __sb_rt_shuffle(mask, 1, __sb_to_payload(var), delta & 31, width, 0));              \
   }                                                                                         \
   SB_MEETING_FN type __shfl_down_sync(unsigned mask, type var, unsigned delta,              \
                                       int width = warpSize) {                               \
     return __sb_from_payload<type>(                                                         \
-        __sb_rt_shuffle(mask, 2, __sb_to_payload(var), delta, width, 0));                   \
+        __sb_rt_shuffle(mask, 2, __sb_to_payload(var), delta & 31, width, 0));              \
   }                                                                                         \
   SB_MEETING_FN type __shfl_xor_sync(unsigned mask, type var, int lane_mask,                \
                                      int width = warpSize) {                                \
     return __sb_from_payload<type>(                                                         \
-        __sb_rt_shuffle(mask, 3, __sb_to_payload(var), lane_mask, width, 0));               \
+        __sb_rt_shuffle(mask, 3, __sb_to_payload(var), lane_mask & 31, width, 0));          \
   }
 
 #define SB_MATCHES(type)                                                               \

@@ -13,6 +13,7 @@ namespace details {
 template <typename T>
 SB_CG_MEETING_FN T shuffle(unsigned mask, unsigned kind, const T& value, unsigned lane_or_delta,
                            unsigned width) {
+  lane_or_delta &= 31; /* as the hardware does */
   static_assert(__is_trivially_copyable(T), "only trivially copyable values can be shuffled");
   static_assert(sizeof(T) <= 32, "values of up to 32 bytes can be shuffled");
   if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
