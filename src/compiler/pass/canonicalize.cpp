@@ -21,25 +21,6 @@ using namespace llvm;
 
 namespace {
 
-// Operations that threads do together: a copy of one on a second path would be another meeting
-// point.
-bool is_convergent(slot which) {
-  switch (which) {
-    case slot::barrier:
-    case slot::warp_sync:
-    case slot::shuffle:
-    case slot::vote:
-    case slot::match:
-    case slot::reduce:
-    case slot::active_mask:
-    case slot::grid_sync:
-      return true;
-    default:
-      return false;
-  }
-}
-
-// What a thread is never changes while it runs.
 bool is_context_builtin(const Function& function) {
   return function.isDeclaration() && function.getName().starts_with("__sb_") &&
          !function.getName().starts_with(runtime_prefix) && function.arg_empty();
@@ -60,10 +41,7 @@ void prepare_functions(Module& module) {
       function.removeFnAttr(Attribute::Convergent);
     }
     if (is_context_builtin(function)) {
-      function.setDoesNotAccessMemory();
-      function.setDoesNotThrow();
-      function.setWillReturn();
-      function.addFnAttr(Attribute::Speculatable);
+      mark_context_builtin(function);
     }
     for (Instruction& inst : instructions(function)) {
       auto* call = dyn_cast<CallBase>(&inst);

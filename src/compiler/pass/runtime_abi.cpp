@@ -68,7 +68,33 @@ FunctionCallee runtime_function(Module& module, slot which, Type* result, ArrayR
 
 FunctionCallee builtin_function(Module& module, StringRef name, Type* result) {
   auto callee = module.getOrInsertFunction(name, FunctionType::get(result, false));
+  if (auto* function = dyn_cast<Function>(callee.getCallee())) {
+    mark_context_builtin(*function);
+  }
   return callee;
+}
+
+void mark_context_builtin(Function& function) {
+  function.setDoesNotAccessMemory();
+  function.setDoesNotThrow();
+  function.setWillReturn();
+  function.addFnAttr(Attribute::Speculatable);
+}
+
+bool is_convergent(slot which) {
+  switch (which) {
+    case slot::barrier:
+    case slot::warp_sync:
+    case slot::shuffle:
+    case slot::vote:
+    case slot::match:
+    case slot::reduce:
+    case slot::active_mask:
+    case slot::grid_sync:
+      return true;
+    default:
+      return false;
+  }
 }
 
 Value* load_slot(IRBuilderBase& builder, slot which) {

@@ -29,6 +29,12 @@ std::optional<slot> called_slot(const llvm::CallBase& call);
 // these.
 llvm::FunctionCallee runtime_function(llvm::Module& module, slot which, llvm::Type* result,
                                       llvm::ArrayRef<llvm::Type*> params, bool variadic = false);
+// Operations that threads do together: a copy of one on a second path would be another meeting
+// point.
+bool is_convergent(slot which);
+
+// What a thread is never changes while it runs: reading it costs nothing and depends on nothing.
+void mark_context_builtin(llvm::Function& function);
 // A declaration of one of the argument-less builtins (__sb_tid_x ...), with the attributes they
 // deserve.
 llvm::FunctionCallee builtin_function(llvm::Module& module, llvm::StringRef name,
