@@ -111,6 +111,7 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
     if (job.complete) {
       w.give(job.stack);
     } else {
+      job.body->loop_thread().on = nullptr;
       w.bury(job.stack);
       w.collect();
       if (!run.cancelled.load(std::memory_order_relaxed)) sink_.block_failed(run, *job.body);
