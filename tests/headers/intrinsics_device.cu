@@ -106,7 +106,7 @@ struct inputs {
     }
   }
   __device__ double between(double low, double high) {
-    return low + (high - low) * (static_cast<double>(next() >> 11) / 9007199254740992.0);
+    return __fma_rn(high - low, static_cast<double>(next() >> 11) / 9007199254740992.0, low);
   }
 };
 
