@@ -81,6 +81,7 @@ TEST(devices, limits_are_rounded_as_the_device_does) {
 
 TEST(devices, flags_say_how_to_wait) {
   unsigned flags = 0;
+  ASSERT_OK(cudaDeviceReset());
   ASSERT_OK(cudaGetDeviceFlags(&flags));
   EXPECT_EQ(unsigned{cudaDeviceMapHost | cudaDeviceLmemResizeToMax}, flags);
   ASSERT_OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));

@@ -18,9 +18,18 @@ class gate {
   gate() = default;
   gate(const gate&) = delete;
   gate& operator=(const gate&) = delete;
-  ~gate() { open(); }
+  // The function uses the gate until it returns.
+  ~gate() {
+    open();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return left_ || !closed_; });
+  }
 
-  cudaError_t close(cudaStream_t stream) { return cudaLaunchHostFunc(stream, &gate::hold, this); }
+  cudaError_t close(cudaStream_t stream) {
+    const cudaError_t answer = cudaLaunchHostFunc(stream, &gate::hold, this);
+    closed_ = answer == cudaSuccess;
+    return answer;
+  }
 
   void wait_until_entered() {
     std::unique_lock lock(mutex_);
@@ -39,12 +48,16 @@ class gate {
     g.entered_ = true;
     g.changed_.notify_all();
     g.changed_.wait(lock, [&] { return g.open_; });
+    g.left_ = true;
+    g.changed_.notify_all();
   }
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool entered_ = false;
   bool open_ = false;
+  bool left_ = false;
+  bool closed_ = false;
 };
 
 // Two streams, forgotten errors before and after.
