@@ -121,7 +121,7 @@ arguments driver::device_flags() const {
                      "-D__CUDA_ARCH__=" + std::to_string(chosen_architecture(o_) * 10), "-Xclang",
                      "-ffake-address-space-map",
                      // The pass reads the layout of kernel parameters from the debug information.
-                     "-g", "-Xclang", "-fexperimental-assignment-tracking=disabled"};
+                     "-g"};
   for (std::size_t i = 0; i < o_.host_options.size(); ++i) {
     const std::string& flag = o_.host_options[i];
     if (flag == "-fopenmp") {
@@ -138,7 +138,9 @@ arguments driver::device_flags() const {
 // How device code is generated, from the source or from merged bitcode.
 arguments driver::device_code_flags() const {
   arguments flags = {"-fPIC", o_.debug_device ? "-O1" : "-O3", "-fno-math-errno",
-                     "-fno-stack-protector"};
+                     "-fno-stack-protector",
+                     // It would hide the storage of parameters from the pass.
+                     "-Xclang", "-fexperimental-assignment-tracking=disabled"};
   // -fmad: as on the device, within an expression and across statements, but not across __fmul_rn.
   flags.push_back(o_.contract || o_.fast_math ? "-ffp-contract=fast-honor-pragmas"
                                               : "-ffp-contract=off");

@@ -313,6 +313,8 @@ namespace fs = std::filesystem;
 
 // The file and the user's headers that it includes, each once.
 void collect(const fs::path& file, const arguments& directories, std::set<fs::path>& seen) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) return;
   if (seen.size() > 1000 || !seen.insert(file.lexically_normal()).second) return;
   const std::string text = read_file(file.string());
   for (std::string_view include : includes_of(text)) {

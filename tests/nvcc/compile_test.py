@@ -1,0 +1,262 @@
+"""Compiling and linking with nvcc: inputs, phases, outputs, host options."""
+
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from toolkit import DOUBLING, TOOLKIT, NvccTest, device_value
+
+
+class Phases(NvccTest):
+    def test_one_source_becomes_a_program_that_runs(self):
+        self.write("a.cu", DOUBLING)
+        self.nvcc("-o", "a", "a.cu")
+        self.assertEqual(self.output("a"), "ok\n")
+        self.assert_temporaries_are_gone()
+
+    def test_the_default_output_is_a_out(self):
+        self.write("a.cu", DOUBLING)
+        self.nvcc("a.cu")
+        self.assertEqual(self.output("a.out"), "ok\n")
+
+    def test_compiling_and_linking_apart(self):
+        self.write("a.cu", DOUBLING)
+        self.nvcc("-c", "a.cu")
+        self.nvcc("a.o", "-o", "a")
+        self.assertEqual(self.output("a"), "ok\n")
+
+    def test_several_inputs_of_all_kinds(self):
+        self.write("main.cu", """
+          #include <cstdio>
+          int from_cpp(); extern "C" int from_c(void); int from_object(); int from_archive();
+          int from_shared();
+          __global__ void seven(int* p) { *p = 7; }
+          int main() {
+            int *p, v = 0;
+            cudaMalloc(&p, 4);
+            seven<<<1, 1>>>(p);
+            cudaMemcpy(&v, p, 4, cudaMemcpyDefault);
+            std::printf("%d\\n", v + from_cpp() + from_c() + from_object() + from_archive() +
+                                     from_shared());
+          }""")
+        self.write("plain.cpp", "#include <cuda_runtime.h>\n"
+                                "int from_cpp() { int n; cudaGetDeviceCount(&n); return 10 * n; }")
+        self.write("plain.c", "#include <cuda_runtime_api.h>\n"
+                              "int from_c(void) { int n; cudaGetDeviceCount(&n); return 100 * n; }")
+        self.write("object.cc", "int from_object() { return 1000; }")
+        self.write("archive.cxx", "int from_archive() { return 10000; }")
+        self.write("shared.cpp", "int from_shared() { return 100000; }")
+        self.nvcc("-c", "object.cc")
+        self.nvcc("-lib", "archive.cxx", "-o", "libarchive.a")
+        self.nvcc("-shared", "-Xcompiler", "-fPIC", "shared.cpp", "-o", "libshared.so")
+        self.nvcc("-t", "2", "main.cu", "plain.cpp", "plain.c", "object.o", "libarchive.a",
+                  "libshared.so", "-Xlinker", f"-rpath,{self.folder}", "-o", "a")
+        self.assertEqual(self.output("a", STREAMBED_DEVICES="1"), "111117\n")
+
+    def test_kernels_in_a_shared_library(self):
+        self.write("l.cu", "__global__ void five(int* p) { *p = 5; }\n"
+                           "void launch(int* p) { five<<<1, 1>>>(p); }")
+        self.write("m.cu", """
+          #include <cstdio>
+          void launch(int*);
+          int main() { int *p, v; cudaMalloc(&p, 4); launch(p);
+            cudaMemcpy(&v, p, 4, cudaMemcpyDefault); std::printf("%d\\n", v); }""")
+        self.nvcc("-shared", "-Xcompiler", "-fPIC", "-o", "libl.so", "l.cu")
+        self.nvcc("m.cu", "-L.", "-ll", "-Xlinker", f"-rpath={self.folder}", "-o", "m")
+        self.assertEqual(self.output("m"), "5\n")
+
+    def test_any_suffix_with_x_cu(self):
+        self.write("a.cpp", DOUBLING)
+        self.nvcc("-x", "cu", "a.cpp", "-o", "a")
+        self.assertEqual(self.output("a"), "ok\n")
+
+    def test_run_gives_arguments_and_passes_the_status_on(self):
+        self.write("a.cu", "#include <cstdio>\nint main(int n, char** v) "
+                           "{ for (int i = 1; i < n; ++i) std::puts(v[i]); return n; }")
+        done = self.nvcc("-run", "-run-args", "one,two", "a.cu", status=3)
+        self.assertEqual(done.stdout, "one\ntwo\n")
+
+    def test_dryrun_runs_nothing(self):
+        self.write("a.cu", DOUBLING)
+        done = self.nvcc("-dryrun", "a.cu", "-o", "a")
+        self.assertFalse((self.folder / "a").exists())
+        self.assertIn("-fcuda-is-device", done.stderr)
+        self.assertTrue(all(line.startswith("#$ ") for line in done.stderr.splitlines()))
+
+    def test_keep_leaves_the_intermediate_files(self):
+        self.write("a.cu", DOUBLING)
+        self.nvcc("--keep", "--keep-dir", "kept", "a.cu", "-c")
+        self.assertIn("a.dev.so", os.listdir(self.folder / "kept"))
+
+    def test_clean_removes_what_the_command_made(self):
+        self.write("a.cu", DOUBLING)
+        self.nvcc("-c", "a.cu")
+        self.nvcc("-clean", "-c", "a.cu")
+        self.assertFalse((self.folder / "a.o").exists())
+
+    def test_preprocess_shows_device_code(self):
+        self.write("a.cu", "#ifdef __CUDA_ARCH__\nint in_device_code;\n#endif\n")
+        self.assertIn("in_device_code", self.nvcc("-E", "a.cu").stdout)
+
+    def test_an_object_directory(self):
+        self.write("a.cu", DOUBLING)
+        (self.folder / "objects").mkdir()
+        self.nvcc("-c", "-odir", "objects", "a.cu")
+        self.assertTrue((self.folder / "objects/a.o").exists())
+
+
+class Dependencies(NvccTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.cu", '#include "b.h"\n__global__ void k() { int x = B; (void)x; }\n')
+        self.write("b.h", "#define B 1\n")
+
+    def test_M_prints_a_rule_with_system_headers(self):
+        text = self.nvcc("-M", "a.cu").stdout
+        self.assertTrue(text.startswith("a.o:"), text)
+        self.assertIn("b.h", text)
+        self.assertIn("cuda_runtime.h", text)
+
+    def test_MM_leaves_system_headers_out(self):
+        words = self.nvcc("-MM", "a.cu").stdout.replace("\\\n", " ").split()
+        self.assertEqual(words, ["a.o:", "a.cu", "b.h"])
+
+    def test_MD_compiles_too_and_names_the_file_after_the_output(self):
+        self.nvcc("-MD", "-c", "a.cu", "-o", "x.o")
+        self.assertTrue((self.folder / "x.o").exists())
+        text = (self.folder / "x.d").read_text()
+        self.assertIn("x.o:", text)
+        self.assertIn("b.h", text)
+        self.assertIn(str(TOOLKIT / "include/cuda_runtime.h"), text)
+
+    def test_MMD_MF_MT_MP(self):
+        self.nvcc("-MMD", "-MF", "rule.d", "-MT", "target", "-MP", "-c", "a.cu")
+        self.assertEqual((self.folder / "rule.d").read_text().replace("\\\n", "").split(),
+                         ["target:", "a.cu", "b.h", "a.cu:", "b.h:"])
+
+    def test_a_rewritten_source_appears_under_its_own_name(self):
+        self.write("a.cu", '#include "b.h"\n__global__ void k() {}\nvoid f() { k << <1, B>> >(); }')
+        self.nvcc("-MMD", "-c", "a.cu")
+        self.assertEqual((self.folder / "a.d").read_text().replace("\\\n", "").split(),
+                         ["a.o:", "a.cu", "b.h"])
+
+
+class HostOptions(NvccTest):
+    def test_defines_includes_and_the_options_that_take_them_apart_or_joined(self):
+        self.write("i/one.h", "#define ONE 1\n")
+        self.write("s/two.h", "#define TWO 2\n")
+        self.write("first.h", "#define FIRST 4\n")
+        self.write("a.cu", device_value("result = ONE + TWO + FIRST + MACRO_A + MACRO_B + MACRO_C;",
+                                        "#include <one.h>\n#include <two.h>\n"
+                                        "#ifdef __USER__\n#error\n#endif\n"))
+        self.nvcc("-I", "i", "-isystem=s", "-include", "first.h", "-DMACRO_A=8", "-D", "MACRO_B=16,MACRO_C=32",
+                  "-D__USER__", "-U__USER__", "a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "63\n")
+
+    def test_options_from_a_file_and_from_the_environment(self):
+        self.write("a.cu", device_value("result = MACRO_A + MACRO_B + MACRO_C;"))
+        self.write("options", "-DMACRO_A=1 -o 'the program'\n")
+        self.nvcc("--options-file", "options", "a.cu", NVCC_PREPEND_FLAGS="-DMACRO_B=2",
+                  NVCC_APPEND_FLAGS="-DMACRO_C=4")
+        self.assertEqual(self.output("the program"), "7\n")
+
+    def test_Xcompiler_takes_lists_and_blanks(self):
+        self.write("a.cu", "#if !defined(MACRO_A) || !defined(MACRO_B) || !defined(MACRO_C)\n#error\n#endif\n"
+                           "int main() {}")
+        self.nvcc("-Xcompiler", "-DMACRO_A,-DMACRO_B", "--compiler-options=-DMACRO_C -O1", "a.cu")
+
+    def test_Xcompiler_keeps_escaped_commas(self):
+        self.write("a.cu", "int main() {}")
+        self.nvcc("-Xcompiler", "-Wl\\,-rpath\\,/somewhere", "a.cu", "-o", "a")
+        self.assertIn("/somewhere", self.command("readelf", "-d", "a").stdout)
+
+    def test_unknown_options_can_be_forwarded(self):
+        self.write("a.cu", "#ifndef _REENTRANT\n#error\n#endif\nint main() {}")
+        self.nvcc("-forward-unknown-to-host-compiler", "-pthread", "a.cu")
+
+    def test_every_level_of_optimisation(self):
+        self.write("a.cu", DOUBLING)
+        for flags in (["-O0"], ["-O", "1"], ["-O2"], ["-O3"], ["-O4"], ["-g"], ["-G", "-g"],
+                      ["-lineinfo"]):
+            with self.subTest(flags):
+                self.nvcc(*flags, "a.cu", "-o", "a")
+                self.assertEqual(self.output("a"), "ok\n")
+
+    def test_standards(self):
+        self.write("a.cu", device_value("result = __cplusplus;"))
+        for flags, value in ((["-std=c++11"], 201103), (["-std", "c++14"], 201402), ([], 201703),
+                             (["--std=c++17"], 201703), (["-std=c++20"], 202002)):
+            with self.subTest(flags):
+                self.nvcc(*flags, "a.cu", "-o", "a")
+                self.assertEqual(self.output("a"), f"{value}\n")
+
+    def test_ccbin_compiles_plain_sources(self):
+        self.write("a.cpp", "#ifdef __clang__\n#error\n#endif\nint main() {}\n")
+        self.nvcc("-ccbin", "g++", "a.cpp", "-o", "a")
+        self.nvcc("-ccbin", "/usr/bin", "a.cpp", "-o", "a")
+        self.assertIn("'nowhere'", self.refused("-ccbin", "nowhere", "a.cpp"))
+
+    def test_the_runtime_is_shared_static_or_left_out(self):
+        self.write("a.cu", DOUBLING)
+        for kind, needed in (([], True), (["-cudart", "shared"], True), (["-cudart=static"], False)):
+            with self.subTest(kind):
+                self.nvcc(*kind, "a.cu", "-o", "a")
+                self.assertEqual(self.output("a"), "ok\n")
+                dynamic = self.command("readelf", "-d", "a").stdout
+                self.assertEqual("libcudart.so" in dynamic, needed)
+        self.assertIn("cudaMalloc", self.refused("-cudart", "none", "a.cu", "-o", "a"))
+
+    def test_every_option_that_has_no_effect_is_accepted(self):
+        self.write("a.cu", DOUBLING)
+        self.nvcc("-m64", "-Xptxas", "-v,-O3", "-Xptxas=-dlcm=ca", "-Xcudafe",
+                  "--diag_suppress=177", "-Xnvlink", "-v", "-maxrregcount", "32", "-ftz=true",
+                  "-Wno-deprecated-gpu-targets", "-allow-unsupported-compiler", "-res-usage",
+                  "--diag-suppress", "20012", "-src-in-ptx", "-extra-device-vectorization",
+                  "-lineinfo", "-cudadevrt", "none", "-split-compile=0", "-dlto", "a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "ok\n")
+
+
+class Interruption(NvccTest):
+    def test_a_signal_ends_the_compilers_and_removes_temporary_files(self):
+        # The compiler blocks on a header that never comes; opening the other end says it has begun.
+        os.mkfifo(self.folder / "never.h")
+        self.write("a.cu", '#include "never.h"\n')
+        nvcc = subprocess.Popen(["nvcc", "-c", "a.cu"], cwd=self.folder, env=self.environment)
+        with open(self.folder / "never.h", "w"):
+            nvcc.send_signal(signal.SIGTERM)
+            self.assertEqual(nvcc.wait(timeout=60), -signal.SIGTERM)
+        self.assert_temporaries_are_gone()
+        self.assertFalse((self.folder / "a.o").exists())
+
+
+class Relocation(NvccTest):
+    def test_a_moved_toolkit_works(self):
+        moved = self.folder / "else where"
+        shutil.copytree(TOOLKIT, moved, symlinks=True)
+        self.write("a.cu", DOUBLING)
+        self.command(moved / "bin/nvcc", "a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "ok\n")
+        self.assertIn(str(moved), self.command("readelf", "-d", "a").stdout)
+
+    def test_a_link_to_nvcc_finds_the_toolkit(self):
+        os.symlink(TOOLKIT / "bin/nvcc", self.folder / "my-nvcc")
+        self.write("a.cu", DOUBLING)
+        self.command(self.folder / "my-nvcc", "a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "ok\n")
+
+
+class OtherTargets(NvccTest):
+    def test_a_cu_compiles_for_the_other_architecture(self):
+        other = "x86_64" if os.uname().machine == "aarch64" else "aarch64"
+        if not shutil.which(f"{other}-linux-gnu-gcc"):
+            self.skipTest(f"no cross compiler for {other}")
+        self.write("a.cu", DOUBLING)
+        self.nvcc("-c", "a.cu", STREAMBED_TARGET=f"{other}-linux-gnu")
+        machine = {"x86_64": "X86-64", "aarch64": "AArch64"}[other]
+        self.assertIn(machine, self.command("readelf", "-h", "a.o").stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
