@@ -258,6 +258,9 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
   const command_id id{p.id};
 
   if (in_stream) {
+    if (s.last == none) {
+      s.last_queue = queue_class::compute;
+    }
     depend_on_stream(i, s);
     if (makes_stream_busy(c.kind)) {
       s.last_work = i;

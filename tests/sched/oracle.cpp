@@ -55,6 +55,7 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
       if (other.stream == stream || legacy_meets_blocking) {
         e.needs |= command_set{1} << j;
       }
+      e.fresh = e.fresh && (other.stream != stream || in(done_, j));
     }
     switch (c.kind) {
       case command_kind::kernel:
@@ -73,10 +74,18 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
       case command_kind::host_function:
         if (!all_done(e.needs)) {
           e.queue = place::compute;
-          for (const entry& other : commands_) {
-            if (other.stream == stream && other.queue != place::none &&
-                other.what.kind != command_kind::host_function) {
+          for (std::size_t j = self; j-- > 0 && !e.fresh;) {
+            const entry& other = commands_[j];
+            if (other.stream != stream || other.absent ||
+                other.what.order != command_order::in_stream) {
+              continue;
+            }
+            if (other.queue != place::none && other.what.kind != command_kind::host_function) {
               e.queue = other.queue;
+              break;
+            }
+            if (other.fresh) {
+              break;
             }
           }
         }

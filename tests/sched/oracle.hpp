@@ -76,6 +76,7 @@ class oracle {
     device_id device;
     command_set needs = 0;  // everything that has to be complete before it starts
     bool absent = false;    // a wait that enqueued nothing
+    bool fresh = true;      // everything before it in its stream was complete when it came
     place queue = place::none;
     std::uint64_t granted = 0, finished = 0;
     std::uint64_t started_at = 0;

@@ -54,6 +54,16 @@ TEST(one_connection, a_stuck_host_function_holds_the_queue_that_its_stream_used_
   EXPECT_TRUE(runs_behind_stuck(1, host_function, download));
 }
 
+TEST(one_connection, a_stream_that_is_idle_starts_again_with_the_compute_queue) {
+  driver d(1);
+  const stream_id b = d.blocking();
+  ASSERT_TRUE(d.done(d.submit(download_in(b))));
+  d.hold(kernel_in(d.legacy()));
+  d.submit(host_function_in(b));
+  EXPECT_TRUE(d.done(d.submit(download_in(d.non_blocking()))));
+  EXPECT_FALSE(d.done(d.submit(kernel_in(d.non_blocking()))));
+}
+
 // A slow machine must not turn a kernel that is about to end into something to wait for.
 TEST(one_connection, a_host_function_that_is_ready_within_the_grace_takes_no_place) {
   for (const bool late : {false, true}) {
