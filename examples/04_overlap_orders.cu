@@ -42,7 +42,7 @@ int main() {
     double ms = milliseconds(issue);
     float worst = 0;
     for (int i = 0; i < n; ++i) worst = std::fmax(worst, std::fabs(host[i] - 1.0f));
-    std::printf("%-36s %7.2f ms, largest error %g\n", name, ms, worst);
+    std::printf("%-40s %7.2f ms, largest error %g\n", name, ms, worst);
     EXPECT(worst < 1e-5f);
   };
 
