@@ -168,8 +168,10 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
     }
     // CUDA: a wait keeps the record it saw at the call; for one that is complete, or was never
     // made, nothing is enqueued. ordering.tsv event.rerecord.*, event.wait.before.record.noop
+    // In the legacy stream a wait for a complete record still is legacy work. random.tsv 131
     const command_id record = newest_record(**event);
-    if (!record.valid() || the_engine().done(record)) return status::success;
+    if (!record.valid()) return status::success;
+    if ((*stream)->kind != stream_kind::legacy && the_engine().done(record)) return status::success;
     pools_see_wait(**stream, record);
     return enqueue(**stream, engine::wait_operation{record}).error();
   });
