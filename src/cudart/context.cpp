@@ -58,6 +58,7 @@ status admit(call_kind kind) {
   // CUDA: host functions cannot call the runtime; errors.tsv hostfunc.*
   if (kind != call_kind::observe && engine::engine::in_host_function())
     return status::not_permitted;
+  if (the_engine().device_count() != 0) load_managed_variables();
   if (kind == call_kind::light) return status::success;
   if (the_engine().device_count() == 0) return status::no_device;
   const status sticky = the_engine().sticky_error(current_device());
@@ -69,7 +70,10 @@ status admit(call_kind kind) {
 }
 
 CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int priority) {
-  static std::atomic<std::uint64_t> next_id{1};
+  // The numbers are an H200's: the legacy stream of the first device is 7, the program's first
+  // stream 13.
+  static std::atomic<std::uint64_t> next_id{13};
+  constexpr std::uint64_t first_legacy_id = 7;
   CUstream_st* stream = streams().create();
   if (stream == nullptr) return nullptr;
   stream->id = kind == stream_kind::legacy ? the_engine().legacy_stream(device)
@@ -79,7 +83,9 @@ CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int
   stream->kind = kind;
   stream->flags = flags;
   stream->priority = priority;
-  stream->unique_id = next_id.fetch_add(1, std::memory_order_relaxed);
+  stream->unique_id = kind == stream_kind::legacy && device.value == 0
+                          ? first_legacy_id
+                          : next_id.fetch_add(1, std::memory_order_relaxed);
   return stream;
 }
 

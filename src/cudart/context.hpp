@@ -127,6 +127,10 @@ enum class call_kind : std::uint8_t {
   capture_unsafe,
 };
 
+// CUDA: images with managed variables are there from the first call on; the others load when
+// needed.
+void load_managed_variables();
+
 // Why a call of this kind cannot go on, or success. Invalidates captures where CUDA does.
 status admit(call_kind kind);
 

@@ -123,7 +123,8 @@ status check_shape(const abi::kernel_info& kernel, const void* stub, const launc
 std::uint32_t resident_blocks(const abi::kernel_info& kernel, const function_settings& settings,
                               std::uint32_t block_size, std::size_t dynamic_shared,
                               const device_profile& profile) {
-  if (block_size > kernel.max_threads_per_block) return 0;
+  // Launch bounds do not count here: props.tsv occupancy.bounds.512.value
+  if (block_size > static_cast<std::uint32_t>(profile.max_threads_per_block)) return 0;
   if (dynamic_shared > dynamic_limit(kernel, settings, profile)) return 0;
   const auto shared = static_cast<std::uint32_t>(kernel.static_shared_bytes + dynamic_shared);
   multiprocessor_limits limits = multiprocessor_of(profile);
@@ -142,6 +143,7 @@ SB_API cudaError_t CUDARTAPI cudaFuncGetAttributes(cudaFuncAttributes* out, cons
     const function_settings settings = settings_of(stub, current_device());
     cudaFuncAttributes a{};
     a.sharedSizeBytes = (*kernel)->static_shared_bytes;
+    a.constSizeBytes = constant_bytes_beside(stub);
     a.localSizeBytes = (*kernel)->local_bytes;
     a.maxThreadsPerBlock = static_cast<int>((*kernel)->max_threads_per_block);
     a.numRegs = static_cast<int>((*kernel)->registers);

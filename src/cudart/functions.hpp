@@ -28,6 +28,8 @@ function_settings settings_of(const void* stub, device_id device);
 result<const abi::kernel_info*> find_function(const void* stub, device_id device);
 // The mangled name a stub was registered with; null for an unknown one.
 const char* registered_name(const void* stub);
+// Bytes of __constant__ variables in the image of a kernel.
+std::size_t constant_bytes_beside(const void* stub);
 
 struct launch_shape {
   dim3 grid, block;

@@ -12,8 +12,8 @@
 
 namespace sb::cudart {
 
-// What cudaGetDeviceFlags answers before anybody set them, recorded on an H200.
-inline constexpr unsigned initial_device_flags = cudaDeviceMapHost | cudaDeviceLmemResizeToMax;
+// What cudaGetDeviceFlags answers before anybody set them; props.tsv deviceflags.value
+inline constexpr unsigned initial_device_flags = cudaDeviceMapHost;
 
 struct device_state {
   std::atomic<CUstream_st*> legacy{nullptr};

@@ -83,7 +83,7 @@ TEST(devices, flags_say_how_to_wait) {
   unsigned flags = 0;
   ASSERT_OK(cudaDeviceReset());
   ASSERT_OK(cudaGetDeviceFlags(&flags));
-  EXPECT_EQ(unsigned{cudaDeviceMapHost | cudaDeviceLmemResizeToMax}, flags);
+  EXPECT_EQ(unsigned{cudaDeviceMapHost}, flags);
   ASSERT_OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
   ASSERT_OK(cudaGetDeviceFlags(&flags));
   EXPECT_EQ(unsigned{cudaDeviceMapHost | cudaDeviceScheduleBlockingSync}, flags);

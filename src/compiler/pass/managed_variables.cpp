@@ -41,7 +41,14 @@ void lower(GlobalVariable& variable) {
     }
     use.set(address);
   }
-  if (variable.use_empty()) {
+  if (!variable.use_empty()) {
+    return;
+  }
+  // The runtime copies the initial value into the host's variable; where it is zero, nothing is kept.
+  if (variable.hasInitializer() && !variable.getInitializer()->isNullValue()) {
+    variable.setLinkage(GlobalValue::ExternalLinkage);
+    variable.setVisibility(GlobalValue::ProtectedVisibility);
+  } else {
     variable.eraseFromParent();
   }
 }
