@@ -1,5 +1,5 @@
-// How much memory graphs own. An allocation node holds its memory from its making to its end, so what
-// is used and what is reserved are the same, and there is nothing to trim.
+// How much memory graphs own. An allocation node holds its memory from its making to its end, so
+// what is used and what is reserved are the same, and there is nothing to trim.
 #include "cudart/graph.hpp"
 
 namespace sb::cudart {
@@ -26,8 +26,8 @@ SB_API cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device,
       return status::invalid_value;
     }
     const graph_memory_use use = graph_memory_of(device_id{static_cast<std::uint32_t>(device)});
-    const bool high = attribute == cudaGraphMemAttrUsedMemHigh ||
-                      attribute == cudaGraphMemAttrReservedMemHigh;
+    const bool high =
+        attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
     *static_cast<std::uint64_t*>(value) = high ? use.high : use.current;
     return status::success;
   });

@@ -4,8 +4,8 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
-#include "cudart/pool_hooks.hpp"
 #include "cudart/operations.hpp"
+#include "cudart/pool_hooks.hpp"
 #include "cudart/process.hpp"
 
 namespace sb::cudart {
