@@ -31,16 +31,11 @@ class Macros(NvccTest):
         self.nvcc("a.cpp")
 
     def test_the_architecture_is_a_macro_of_device_code_only(self):
-        self.write("a.cu", """
-          #include <cstdio>
-          __global__ void k() { std::printf("%d\\n", __CUDA_ARCH__); }
-          int main() {
+        self.write("a.cu", device_value("""
           #ifdef __CUDA_ARCH__
-            k(wrong);
+            result = __CUDA_ARCH__;
           #endif
-            k<<<1, 1>>>();
-            return cudaDeviceSynchronize();
-          }""".replace("k(wrong);", ""))
+          """.replace("          #", "\n#")))
         for flags, value in (
                 ([], 750), (["-arch=sm_90"], 900), (["-arch", "compute_80"], 800),
                 (["--gpu-architecture=sm_90a"], 900), (["-arch=native"], 900),

@@ -125,8 +125,9 @@ arguments driver::device_flags() const {
   for (std::size_t i = 0; i < o_.host_options.size(); ++i) {
     const std::string& flag = o_.host_options[i];
     if (flag == "-fopenmp") {
-      // Host loops only; but the source may ask whether OpenMP is there.
-      flags.push_back("-D_OPENMP=201811");
+      // Host loops only; but the source may ask whether OpenMP is there. Not the newest version:
+      // from 5.0 on, omp.h needs the pragmas to be understood.
+      flags.push_back("-D_OPENMP=201511");
     } else if (changes_meaning(flag) || takes_next(flag)) {
       flags.push_back(flag);
       if (takes_next(flag) && i + 1 < o_.host_options.size()) flags.push_back(o_.host_options[++i]);
@@ -144,8 +145,6 @@ arguments driver::device_code_flags() const {
   // -fmad: as on the device, within an expression and across statements, but not across __fmul_rn.
   flags.push_back(o_.contract || o_.fast_math ? "-ffp-contract=fast-honor-pragmas"
                                               : "-ffp-contract=off");
-  if (o_.fast_math || !o_.precise_division) flags.push_back("-freciprocal-math");
-  if (o_.fast_math || !o_.precise_root) flags.push_back("-fapprox-func");
   add(flags, cpu_flags(tools_.architecture, tools_.this_machine));
   return flags;
 }

@@ -55,7 +55,7 @@ struct options {
   bool relocatable_device_code = false, no_device_link = false;
   bool extended_lambda = false, relaxed_constexpr = false, restrict_pointers = false;
   bool per_thread_default_stream = false;
-  bool fast_math = false, contract = true, precise_division = true, precise_root = true;
+  bool fast_math = false, contract = true;
   bool resource_usage = false, syntax_only_device = false;
   arguments errors;                // kinds given to -Werror
   arguments warnings;              // -Wreorder and friends, as clang spells them
