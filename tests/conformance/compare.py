@@ -27,7 +27,7 @@ class Result:
 
 
 def parse(text):
-    """Lines by key. A key that comes again gets a number; text without one is known by its place."""
+    """Lines by key. A key that comes again gets a number; text without one goes by its place."""
     lines, seen = {}, {}
     for line in text.splitlines():
         if not line.strip():

@@ -83,8 +83,8 @@ def ask_again(case, binary, differences, timeout):
     """The lines of these random programs, each in a process of its own with more time to settle."""
     seeds = [d.key.split(".")[1] for d in differences if d.printed is not None]
     env = case.runs[0].env
-    return "".join(run_once(binary, suite.Run(env, (seed, "1", suite.SETTLE_LONG)), case.env, timeout)
-                   for seed in seeds)
+    runs = [suite.Run(env, (seed, "1", suite.SETTLE_LONG)) for seed in seeds]
+    return "".join(run_once(binary, r, case.env, timeout) for r in runs)
 
 
 def device_is(name):

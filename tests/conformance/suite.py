@@ -31,8 +31,8 @@ class Case:
     # Random programs of which only the finished operations are compared: their events and queries
     # depend on speed.
     only_finished: tuple = ()
-    # Random programs: a line that differs is asked for once more, with more time to settle, since a busy
-    # machine may take longer to react than the program waits for.
+    # Random programs: a line that differs is asked for once more, with more time to settle, since a
+    # busy machine may take longer to react than the program waits for.
     ask_again: bool = False
     # `PROGRAM list` names the arguments; one process for each that the recording knows.
     listed: bool = False
