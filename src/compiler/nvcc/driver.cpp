@@ -12,7 +12,7 @@ std::string joined(const arguments& line) {
   std::string out;
   for (const std::string& word : line) {
     if (!out.empty()) out += ' ';
-    out += quoted(word);
+    out += shell_quoted(word);
   }
   return out;
 }
@@ -39,8 +39,8 @@ void driver::print_variables() const {
             << "#$ LD_LIBRARY_PATH=" << tools_.library << "\n"
             << "#$ PATH=" << tools_.root << "/bin:" << (path ? path : "") << "\n"
             << "#$ INCLUDES=\"-I" << tools_.include << "\"  \n"
-            << "#$ LIBRARIES=  " << quoted("-L" + tools_.library + "/stubs") << " "
-            << quoted("-L" + tools_.library) << "\n"
+            << "#$ LIBRARIES=  " << shell_quoted("-L" + tools_.library + "/stubs") << " "
+            << shell_quoted("-L" + tools_.library) << "\n"
             << "#$ DEVICE_ARCHITECTURES=";
   for (int architecture : o_.architectures.empty() ? std::vector<int>{75} : o_.architectures)
     std::cerr << " -arch compute_" << architecture;

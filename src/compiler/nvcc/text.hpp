@@ -33,7 +33,7 @@ struct tool_failed {
 [[nodiscard]] bool ends_with(std::string_view text, std::string_view suffix);
 
 // `text` as one word of a shell command line.
-[[nodiscard]] std::string quoted(std::string_view text);
+[[nodiscard]] std::string shell_quoted(std::string_view text);
 
 [[nodiscard]] std::string read_file(const std::string& path);  // throws fatal_error
 void write_file(const std::string& path, std::string_view content);
