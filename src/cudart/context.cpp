@@ -192,6 +192,11 @@ result<command_id> enqueue(CUstream_st& stream, node_recipe recipe) {
   return the_engine().submit(stream.id, std::move(recipe.what));
 }
 
+bool finishes_at_once(device_id device, std::size_t bytes) {
+  constexpr std::size_t little = std::size_t{1} << 20;
+  return bytes <= little && the_engine().idle(device);
+}
+
 status wait_for(CUstream_st& stream, command_id command) {
   if (!command.valid()) return status::success;
   sched::wait_target target;

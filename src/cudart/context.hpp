@@ -211,6 +211,11 @@ result<command_id> enqueue(CUstream_st& stream, node_recipe recipe);
 // What a call that must not return early does after enqueue: waits for the command.
 status wait_for(CUstream_st& stream, command_id command);
 
+// Whether a device would be done with this much before its caller's next call: nothing else is
+// there and it is little. A call that needs not wait then does, so that work in streams that do not
+// wait for it finds it done as it does on the device.
+bool finishes_at_once(device_id device, std::size_t bytes);
+
 // Why the host may not wait for or ask about this live stream now (it is captured, or a mode
 // forbids it), or success; invalidates captures where CUDA does.
 status admit_host_wait(CUstream_st& stream);

@@ -111,7 +111,11 @@ bool stage(engine::copy_operation& op, device_id device) {
 // Whether the call returns before its copy is done, taking a snapshot where that makes it possible.
 // ordering.tsv whileheld.*.cudaMemcpy.*, asynccopy.*; thresholds.tsv staged.*
 bool returns_at_once(checked_copy& c, call_form form, device_id device) {
-  if (form == call_form::synchronous) return c.destination.device() && c.source.device();
+  if (form == call_form::synchronous) {
+    const auto& op = c.operation;
+    return c.destination.device() && c.source.device() &&
+           !finishes_at_once(device, op.width * op.height * op.depth);
+  }
   switch (c.operation.direction) {
     case copy_direction::host_to_host:
       return false;

@@ -49,10 +49,11 @@ status fill(const fill_request& r, cudaStream_t handle, call_form form) {
   if (!holds(*known, r.destination, r.width, r.height, r.depth, r.pitch, r.slice)) {
     return status::invalid_value;
   }
+  const bool at_once = form == call_form::asynchronous ||
+                       (returns_at_once(*known) &&
+                        !finishes_at_once((*stream)->device, r.width * r.height * r.depth));
   const auto command = enqueue(**stream, operation_of(r));
-  if (!command || form == call_form::asynchronous || returns_at_once(*known)) {
-    return command.error();
-  }
+  if (!command || at_once) return command.error();
   return wait_for(**stream, *command);
 }
 

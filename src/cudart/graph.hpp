@@ -137,14 +137,6 @@ status replace_recipe(CUgraphNode_st& node, node_recipe recipe);
 // The node's copy in an executable, for setters; invalid_value when it is not of it.
 result<cudaGraphNode_t> find_in_exec(CUgraphExec_st& exec, cudaGraphNode_t node);
 
-// Bytes of allocation nodes of a device.
-struct graph_memory_use {
-  std::uint64_t current = 0;
-  std::uint64_t high = 0;
-};
-graph_memory_use graph_memory_of(device_id device);
-void reset_graph_memory_high(device_id device);
-
 void retain(CUgraph_st& graph, cudaUserObject_t object, unsigned count);
 void release_objects(CUgraph_st& graph);
 

@@ -4,6 +4,7 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/graph.hpp"
+#include "cudart/graph_memory.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -63,9 +64,24 @@ bool fixed(const CUgraphNode_st& node) {
   return node.enabled && node.recipe.type != cudaGraphNodeTypeWaitEvent;
 }
 
+// Memory that this launch makes live and memory that it frees.
+status account_for_memory(const CUgraphExec_st& exec) {
+  std::vector<void*> allocated;
+  std::vector<void*> freed;
+  for (const CUgraphExec_st::step& step : exec.steps) {
+    const node_detail& detail = step.node->recipe.detail;
+    if (const auto* alloc = std::get_if<alloc_node>(&detail))
+      allocated.push_back(alloc->params.dptr);
+    if (const auto* free = std::get_if<free_node>(&detail)) freed.push_back(free->pointer);
+  }
+  const bool free_first = (exec.flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+  return launch_graph_memory(allocated, freed, free_first ? if_live::free_first : if_live::refuse);
+}
+
 status launch(CUgraphExec_st& exec, CUstream_st& stream) {
   const std::lock_guard lock(exec.mutex);
   if (const status s = refresh(exec); s != status::success) return s;
+  if (const status s = account_for_memory(exec); s != status::success) return s;
   std::vector<engine::operation> made;
   made.reserve(exec.steps.size());
   std::vector<engine::graph_item> items;

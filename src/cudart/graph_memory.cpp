@@ -1,38 +1,150 @@
 #include "cudart/graph_memory.hpp"
 
+#include <algorithm>
+#include <map>
 #include <mutex>
-#include <unordered_set>
-#include <utility>
+#include <unordered_map>
+
+#include "engine/memory.hpp"
 
 namespace sb::cudart {
 namespace {
 
-struct unfreed_set {
-  std::mutex mutex;
-  std::unordered_set<void*> pointers;
+struct block {
+  device_id device;
+  std::uint64_t bytes = 0;
+  bool live = false;
+  bool held = true;  // by a node
 };
-unfreed_set& unfreed() {
-  static auto* set = new unfreed_set;
-  return *set;
+
+// Guarded by its mutex.
+struct memory_book {
+  std::mutex mutex;
+  std::unordered_map<void*, block> blocks;
+  std::map<std::uint32_t, graph_memory_use> use;
+
+  void set_live(block& b, bool live) {
+    if (b.live == live) return;
+    b.live = live;
+    graph_memory_use& u = use[b.device.value];
+    u.used += live ? b.bytes : -b.bytes;
+    u.used_high = std::max(u.used_high, u.used);
+  }
+  void release(std::unordered_map<void*, block>::iterator gone) {
+    use[gone->second.device.value].reserved -= gone->second.bytes;
+    engine::memory::instance().free_graph(gone->first);
+    blocks.erase(gone);
+  }
+};
+memory_book& book() {
+  static auto* all = new memory_book;
+  return *all;
+}
+
+void let_go(void* pointer) {
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.blocks.find(pointer);
+  if (found == all.blocks.end()) return;
+  found->second.held = false;
+  if (!found->second.live) all.release(found);
 }
 
 }  // namespace
 
-void note_graph_memory(node_recipe& recipe, void* pointer) {
-  {
-    const std::lock_guard lock(unfreed().mutex);
-    unfreed().pointers.insert(pointer);
+result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
+  if (params.poolProps.location.type != cudaMemLocationTypeDevice || params.bytesize == 0) {
+    return status::invalid_value;
   }
-  recipe.keeps =
-      std::shared_ptr<void>(pointer, [memory = std::move(recipe.keeps)](void* gone) mutable {
-        take_graph_memory(gone);
-        memory.reset();
-      });
+  const auto device = static_cast<std::uint32_t>(params.poolProps.location.id);
+  if (device >= the_engine().device_count()) return status::invalid_device;
+  auto memory = engine::memory::instance().allocate_graph(device_id{device}, params.bytesize);
+  if (!memory) return memory.error();
+  params.dptr = *memory;
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeMemAlloc;
+  recipe.detail = alloc_node{params};
+  recipe.device = device_id{device};
+  {
+    memory_book& all = book();
+    const std::lock_guard lock(all.mutex);
+    all.blocks[*memory] = {recipe.device, params.bytesize};
+    graph_memory_use& u = all.use[device];
+    u.reserved += params.bytesize;
+    u.reserved_high = std::max(u.reserved_high, u.reserved);
+  }
+  recipe.keeps = std::shared_ptr<void>(*memory, let_go);
+  return recipe;
+}
+
+result<node_recipe> free_recipe(void* pointer, device_id device) {
+  const auto found = engine::memory::instance().find(pointer);
+  if (!found || found->base != pointer || found->kind != engine::memory_kind::graph) {
+    return status::invalid_value;
+  }
+  node_recipe recipe;
+  recipe.type = cudaGraphNodeTypeMemFree;
+  recipe.detail = free_node{pointer};
+  recipe.device = device;
+  return recipe;
+}
+
+status launch_graph_memory(const std::vector<void*>& allocated, const std::vector<void*>& freed,
+                           if_live policy) {
+  if (allocated.empty() && freed.empty()) return status::success;
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  const auto made_here = [&](void* pointer) {
+    return std::find(allocated.begin(), allocated.end(), pointer) != allocated.end();
+  };
+  for (void* pointer : allocated) {
+    const auto found = all.blocks.find(pointer);
+    if (found == all.blocks.end()) return status::invalid_value;
+    if (found->second.live && policy == if_live::refuse) return status::invalid_value;
+  }
+  for (void* pointer : freed) {
+    const auto found = all.blocks.find(pointer);
+    if (found == all.blocks.end()) return status::invalid_value;
+    if (!found->second.live && !made_here(pointer)) return status::invalid_value;
+  }
+  for (void* pointer : allocated) all.set_live(all.blocks[pointer], true);
+  for (void* pointer : freed) all.set_live(all.blocks[pointer], false);
+  return status::success;
 }
 
 bool take_graph_memory(void* pointer) {
-  const std::lock_guard lock(unfreed().mutex);
-  return unfreed().pointers.erase(pointer) != 0;
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.blocks.find(pointer);
+  if (found == all.blocks.end() || !found->second.live) return false;
+  // Work that was enqueued before the free may still use it: what no node holds goes when trimmed.
+  all.set_live(found->second, false);
+  return true;
+}
+
+graph_memory_use graph_memory_of(device_id device) {
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  return all.use[device.value];
+}
+
+void reset_graph_memory_high(device_id device) {
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  graph_memory_use& u = all.use[device.value];
+  u.used_high = u.used;
+  u.reserved_high = u.reserved;
+}
+
+void trim_graph_memory(device_id device) {
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  for (auto next = all.blocks.begin(); next != all.blocks.end();) {
+    const auto here = next++;
+    if (here->second.device == device && !here->second.held && !here->second.live) {
+      all.release(here);
+    }
+  }
 }
 
 }  // namespace sb::cudart

@@ -1,14 +1,30 @@
-// Memory of allocation nodes that nothing frees yet: only the graph, or cudaFreeAsync after a
-// launch, may free it, once.
+// Memory of allocation nodes. Its address is known when the node is made and is the same in every
+// launch. A launch makes it live, until it is freed: by a free node of the same graph, of another
+// one, or by cudaFree or cudaFreeAsync. The node, its clones and executables hold the address;
+// memory that is still live when the last of them goes stays until it is freed.
 #pragma once
+
+#include <vector>
 
 #include "cudart/graph.hpp"
 
 namespace sb::cudart {
 
-// Notes the memory of an allocation node; forgotten when the recipe's memory goes.
-void note_graph_memory(node_recipe& recipe, void* pointer);
-// True once for every noted pointer: who gets it frees it.
+// What a launch does to the memory: invalid_value when it allocates what is live already (unless
+// that is to be freed first), or frees what is not.
+enum class if_live : std::uint8_t { refuse, free_first };
+status launch_graph_memory(const std::vector<void*>& allocated, const std::vector<void*>& freed,
+                           if_live policy);
+
+// Frees live memory outside of a graph; false for what is not live memory of a graph.
 bool take_graph_memory(void* pointer);
+
+struct graph_memory_use {
+  std::uint64_t used = 0, used_high = 0;          // live
+  std::uint64_t reserved = 0, reserved_high = 0;  // held by nodes, or live
+};
+graph_memory_use graph_memory_of(device_id device);
+void reset_graph_memory_high(device_id device);
+void trim_graph_memory(device_id device);
 
 }  // namespace sb::cudart

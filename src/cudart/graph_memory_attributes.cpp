@@ -1,6 +1,5 @@
-// How much memory graphs own. An allocation node holds its memory from its making to its end, so
-// what is used and what is reserved are the same, and there is nothing to trim.
-#include "cudart/graph.hpp"
+// How much memory graphs own.
+#include "cudart/graph_memory.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -12,8 +11,11 @@ bool known(int device) {
 }  // namespace
 
 SB_API cudaError_t CUDARTAPI cudaDeviceGraphMemTrim(int device) {
-  return entry(call_kind::device,
-               [&] { return known(device) ? status::success : status::invalid_device; });
+  return entry(call_kind::device, [&]() -> status {
+    if (!known(device)) return status::invalid_device;
+    trim_graph_memory(device_id{static_cast<std::uint32_t>(device)});
+    return status::success;
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device,
@@ -21,15 +23,24 @@ SB_API cudaError_t CUDARTAPI cudaDeviceGetGraphMemAttribute(int device,
                                                             void* value) {
   return entry(call_kind::device, [&]() -> status {
     if (!known(device)) return status::invalid_device;
-    if (value == nullptr || attribute < cudaGraphMemAttrUsedMemCurrent ||
-        attribute > cudaGraphMemAttrReservedMemHigh) {
-      return status::invalid_value;
-    }
+    if (value == nullptr) return status::invalid_value;
     const graph_memory_use use = graph_memory_of(device_id{static_cast<std::uint32_t>(device)});
-    const bool high =
-        attribute == cudaGraphMemAttrUsedMemHigh || attribute == cudaGraphMemAttrReservedMemHigh;
-    *static_cast<std::uint64_t*>(value) = high ? use.high : use.current;
-    return status::success;
+    auto& out = *static_cast<std::uint64_t*>(value);
+    switch (attribute) {
+      case cudaGraphMemAttrUsedMemCurrent:
+        out = use.used;
+        return status::success;
+      case cudaGraphMemAttrUsedMemHigh:
+        out = use.used_high;
+        return status::success;
+      case cudaGraphMemAttrReservedMemCurrent:
+        out = use.reserved;
+        return status::success;
+      case cudaGraphMemAttrReservedMemHigh:
+        out = use.reserved_high;
+        return status::success;
+    }
+    return status::invalid_value;
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/copy.hpp"
+#include "cudart/graph_memory.hpp"
 #include "engine/pool.hpp"
 
 namespace sb::cudart {
@@ -53,6 +54,9 @@ status free_any(void* pointer) {
     case memory_kind::managed:
       if (const status s = wait_for_device(known->device); s != status::success) return s;
       return the_memory().free_device(pointer);
+    case memory_kind::graph:
+      if (const status s = wait_for_device(known->device); s != status::success) return s;
+      return take_graph_memory(pointer) ? status::success : status::invalid_value;
     case memory_kind::pool: {
       // h200: does not wait, whatever runs; the memory stays until the device has been idle.
       engine::pool_set& pools = engine::pool_set::instance();

@@ -1,13 +1,8 @@
 // From the parameters of a node to what it does.
-#include <algorithm>
-#include <map>
-#include <mutex>
-
 #include "cudart/capture.hpp"
 #include "cudart/graph.hpp"
 #include "cudart/operations.hpp"
 #include "engine/images.hpp"
-#include "engine/memory.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -51,37 +46,7 @@ fill_node describe(const engine::fill_operation& fill) {
   return node;
 }
 
-struct memory_account {
-  std::mutex mutex;
-  std::map<std::uint32_t, graph_memory_use> by_device;
-};
-memory_account& account() {
-  static auto* all = new memory_account;
-  return *all;
-}
-
-void charge(device_id device, std::int64_t bytes) {
-  memory_account& all = account();
-  const std::lock_guard lock(all.mutex);
-  graph_memory_use& use = all.by_device[device.value];
-  use.current += static_cast<std::uint64_t>(bytes);
-  use.high = std::max(use.high, use.current);
-}
-
 }  // namespace
-
-graph_memory_use graph_memory_of(device_id device) {
-  memory_account& all = account();
-  const std::lock_guard lock(all.mutex);
-  return all.by_device[device.value];
-}
-
-void reset_graph_memory_high(device_id device) {
-  memory_account& all = account();
-  const std::lock_guard lock(all.mutex);
-  graph_memory_use& use = all.by_device[device.value];
-  use.high = use.current;
-}
 
 engine::host_operation host_operation_of(const cudaHostNodeParams& params) {
   engine::host_operation host;
@@ -177,38 +142,6 @@ result<node_recipe> child_recipe(cudaGraph_t graph) {
   recipe.type = cudaGraphNodeTypeGraph;
   recipe.detail = child_node{clone};
   recipe.device = current_device();
-  return recipe;
-}
-
-// The memory of an allocation node is there from the beginning and stays as long as the node: its
-// address is handed out now, and every launch uses it.
-result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
-  if (params.poolProps.location.type != cudaMemLocationTypeDevice) return status::invalid_value;
-  const auto device = static_cast<std::uint32_t>(params.poolProps.location.id);
-  if (device >= the_engine().device_count()) return status::invalid_device;
-  auto memory = engine::memory::instance().allocate_device(device_id{device}, params.bytesize);
-  if (!memory) return memory.error();
-  params.dptr = *memory;
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeMemAlloc;
-  recipe.detail = alloc_node{params};
-  recipe.device = device_id{device};
-  const auto bytes = static_cast<std::int64_t>(params.bytesize);
-  charge(recipe.device, bytes);
-  recipe.keeps = std::shared_ptr<void>(*memory, [bytes, at = recipe.device](void* base) {
-    engine::memory::instance().free_device(base);
-    charge(at, -bytes);
-  });
-  return recipe;
-}
-
-result<node_recipe> free_recipe(void* pointer, device_id device) {
-  const auto found = engine::memory::instance().find(pointer);
-  if (!found || found->base != pointer) return status::invalid_value;
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeMemFree;
-  recipe.detail = free_node{pointer};
-  recipe.device = device;
   return recipe;
 }
 

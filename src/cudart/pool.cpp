@@ -33,7 +33,6 @@ status allocate_captured(void** out, std::size_t bytes, CUstream_st& stream) {
   params.bytesize = bytes;
   auto recipe = alloc_recipe(params);
   if (!recipe) return recipe.error();
-  note_graph_memory(*recipe, params.dptr);
   const auto node = enqueue(stream, std::move(*recipe));
   if (node) *out = params.dptr;
   return node.error();
@@ -85,7 +84,6 @@ status free_in_stream(void* pointer, cudaStream_t handle) {
   if (!stream) return stream.error();
   if (pointer == nullptr) return status::success;
   if (is_capturing(**stream)) {
-    if (!take_graph_memory(pointer)) return status::invalid_value;
     auto recipe = free_recipe(pointer, (*stream)->device);
     if (!recipe) return recipe.error();
     return enqueue(**stream, std::move(*recipe)).error();
