@@ -218,7 +218,9 @@ class Diagnostics(NvccTest):
     def test_dynamic_parallelism_is_refused(self):
         self.write("a.cu", "__global__ void inner() {}\n"
                            "__global__ void outer() { inner<<<1, 1>>>(); }\nint main() {}")
-        self.assertIn("a.cu:2:", self.refused("-rdc=true", "a.cu"))
+        said = self.refused("-rdc=true", "a.cu")
+        self.assertIn("a.cu:2:", said)
+        self.assertIn("dynamic parallelism", said)
 
 
 class CommandLine(NvccTest):

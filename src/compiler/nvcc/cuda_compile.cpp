@@ -110,7 +110,13 @@ void driver::compile_cuda(const input& source, const std::string& object) {
 }
 
 void driver::report(const finished& device, const finished& host) {
-  const std::string text = merge_diagnostics(device.errors, host.errors);
+  std::string text = merge_diagnostics(device.errors, host.errors);
+  // clang's words for it are about a reference; say what it means.
+  if (text.find("error: reference to __global__ function") != std::string::npos)
+    text +=
+        "nvcc error   : Device code launches a kernel (dynamic parallelism), which Streambed does "
+        "not "
+        "do. Launch it from the host.\n";
   const std::lock_guard lock(mutex_);
   std::cerr << text << std::flush;
 }

@@ -4,6 +4,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <algorithm>
+
 namespace sb::pass {
 
 using namespace llvm;
@@ -44,7 +46,10 @@ void guard_division(BinaryOperator& division) {
   fresh->setOperand(1, safe);
   fresh->dropPoisonGeneratingFlags();
   builder.Insert(fresh);
-  Value* at_zero = is_remainder ? dividend : Constant::getAllOnesValue(type);
+  // 64-bit quotients by zero have only their lower half set: h200/faults.tsv divide.zero.
+  auto ones = APInt::getLowBitsSet(type->getScalarSizeInBits(),
+                                   std::min(32u, type->getScalarSizeInBits()));
+  Value* at_zero = is_remainder ? dividend : ConstantInt::get(type, ones);
   Value* result = builder.CreateSelect(zero, at_zero, fresh);
   result->takeName(&division);
   division.replaceAllUsesWith(result);
