@@ -8,8 +8,9 @@
 namespace cooperative_groups {
 
 /* `bytes` of memory; each thread copies every n-th piece. */
-template <typename Group, typename T>
-SB_CG_FN void memcpy_async(const Group& group, T* destination, const T* source, size_t bytes) {
+template <typename Group, typename Type>
+SB_CG_FN void memcpy_async(const Group& group, Type* destination, const Type* source,
+                           size_t bytes) {
   const size_t step = group.num_threads();
   char* to = reinterpret_cast<char*>(destination);
   const char* from = reinterpret_cast<const char*>(source);
@@ -20,11 +21,12 @@ SB_CG_FN void memcpy_async(const Group& group, T* destination, const T* source, 
   for (size_t at = tail + group.thread_rank(); at < bytes; at += step) to[at] = from[at];
 }
 /* As many elements as both sides have room for. */
-template <typename Group, typename T>
-SB_CG_FN void memcpy_async(const Group& group, T* destination, size_t destination_count,
-                           const T* source, size_t source_count) {
-  memcpy_async(group, destination, source,
-               (destination_count < source_count ? destination_count : source_count) * sizeof(T));
+template <typename Group, typename Type>
+SB_CG_FN void memcpy_async(const Group& group, Type* destination, size_t destination_count,
+                           const Type* source, size_t source_count) {
+  memcpy_async(
+      group, destination, source,
+      (destination_count < source_count ? destination_count : source_count) * sizeof(Type));
 }
 
 template <typename Group>

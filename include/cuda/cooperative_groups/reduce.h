@@ -9,8 +9,8 @@
 
 namespace cooperative_groups {
 
-template <unsigned Size, typename Parent, typename T, typename Operation>
-SB_CG_MEETING_FN auto reduce(const thread_block_tile<Size, Parent>& group, T&& value,
+template <unsigned Size, typename Parent, typename Type, typename Operation>
+SB_CG_MEETING_FN auto reduce(const thread_block_tile<Size, Parent>& group, Type&& value,
                              Operation&& operation) -> decltype(operation(value, value)) {
   decltype(operation(value, value)) result = value;
   for (unsigned distance = Size / 2; distance > 0; distance /= 2) {
@@ -18,8 +18,8 @@ SB_CG_MEETING_FN auto reduce(const thread_block_tile<Size, Parent>& group, T&& v
   }
   return result;
 }
-template <typename T, typename Operation>
-SB_CG_MEETING_FN auto reduce(const coalesced_group& group, T&& value, Operation&& operation)
+template <typename Type, typename Operation>
+SB_CG_MEETING_FN auto reduce(const coalesced_group& group, Type&& value, Operation&& operation)
     -> decltype(operation(value, value)) {
   const decltype(operation(value, value)) own = value;
   decltype(operation(value, value)) result = group.shfl(own, 0);
@@ -29,8 +29,8 @@ SB_CG_MEETING_FN auto reduce(const coalesced_group& group, T&& value, Operation&
 }
 
 /* The group's first thread stores the result. */
-template <typename Group, typename Destination, typename T, typename Operation>
-SB_CG_MEETING_FN void reduce_store_async(const Group& group, Destination* destination, T&& value,
+template <typename Group, typename Destination, typename Type, typename Operation>
+SB_CG_MEETING_FN void reduce_store_async(const Group& group, Destination* destination, Type&& value,
                                          Operation&& operation) {
   const auto result = reduce(group, value, operation);
   if (group.thread_rank() == 0) *destination = result;

@@ -10,8 +10,8 @@
 
 namespace cooperative_groups {
 
-template <typename Group, typename T, typename Operation>
-SB_CG_MEETING_FN auto inclusive_scan(const Group& group, T&& value, Operation&& operation)
+template <typename Group, typename Type, typename Operation>
+SB_CG_MEETING_FN auto inclusive_scan(const Group& group, Type&& value, Operation&& operation)
     -> decltype(operation(value, value)) {
   decltype(operation(value, value)) result = value;
   const unsigned rank = group.thread_rank(), count = group.num_threads();
@@ -21,21 +21,21 @@ SB_CG_MEETING_FN auto inclusive_scan(const Group& group, T&& value, Operation&& 
   }
   return result;
 }
-template <typename Group, typename T>
-SB_CG_MEETING_FN auto inclusive_scan(const Group& group, T&& value) {
-  return inclusive_scan(group, value, plus<__remove_cvref(T)>());
+template <typename Group, typename Type>
+SB_CG_MEETING_FN auto inclusive_scan(const Group& group, Type&& value) {
+  return inclusive_scan(group, value, plus<__remove_cvref(Type)>());
 }
 
 /* The first thread gets a value-initialised result. */
-template <typename Group, typename T, typename Operation>
-SB_CG_MEETING_FN auto exclusive_scan(const Group& group, T&& value, Operation&& operation)
+template <typename Group, typename Type, typename Operation>
+SB_CG_MEETING_FN auto exclusive_scan(const Group& group, Type&& value, Operation&& operation)
     -> decltype(operation(value, value)) {
   const auto earlier = group.shfl_up(inclusive_scan(group, value, operation), 1);
   return group.thread_rank() == 0 ? decltype(operation(value, value)){} : earlier;
 }
-template <typename Group, typename T>
-SB_CG_MEETING_FN auto exclusive_scan(const Group& group, T&& value) {
-  return exclusive_scan(group, value, plus<__remove_cvref(T)>());
+template <typename Group, typename Type>
+SB_CG_MEETING_FN auto exclusive_scan(const Group& group, Type&& value) {
+  return exclusive_scan(group, value, plus<__remove_cvref(Type)>());
 }
 
 }  // namespace cooperative_groups

@@ -107,41 +107,44 @@ SB_FN float4 atomicAdd(float4* address, float4 value) {
 SB_ATOMIC_BOTH_SCOPES(atomicAdd, float4, (float4 * address, float4 value), (address, value))
 
 /* 128 bits: any trivially copyable type of 16 bytes, aligned to 16. */
-template <typename T, bool Fits = sizeof(T) == 16 && alignof(T) >= 16 && __is_trivially_copyable(T)>
+template <typename Type,
+          bool Fits = sizeof(Type) == 16 && alignof(Type) >= 16 && __is_trivially_copyable(Type)>
 struct __sb_atomic_128 {};
-template <typename T>
-struct __sb_atomic_128<T, true> {
-  using type = T;
+template <typename Type>
+struct __sb_atomic_128<Type, true> {
+  using type = Type;
 };
 
-template <typename T>
-SB_FN typename __sb_atomic_128<T>::type atomicCAS(T* address, T compare, T value) {
+template <typename Type>
+SB_FN typename __sb_atomic_128<Type>::type atomicCAS(Type* address, Type compare, Type value) {
   unsigned __int128 expected = __builtin_bit_cast(unsigned __int128, compare);
   __atomic_compare_exchange_n(reinterpret_cast<unsigned __int128*>(address), &expected,
                               __builtin_bit_cast(unsigned __int128, value), false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
-  return __builtin_bit_cast(T, expected);
+  return __builtin_bit_cast(Type, expected);
 }
-template <typename T>
-SB_FN typename __sb_atomic_128<T>::type atomicCAS_block(T* address, T compare, T value) {
+template <typename Type>
+SB_FN typename __sb_atomic_128<Type>::type atomicCAS_block(Type* address, Type compare,
+                                                           Type value) {
   return atomicCAS(address, compare, value);
 }
-template <typename T>
-SB_FN typename __sb_atomic_128<T>::type atomicCAS_system(T* address, T compare, T value) {
+template <typename Type>
+SB_FN typename __sb_atomic_128<Type>::type atomicCAS_system(Type* address, Type compare,
+                                                            Type value) {
   return atomicCAS(address, compare, value);
 }
-template <typename T>
-SB_FN typename __sb_atomic_128<T>::type atomicExch(T* address, T value) {
+template <typename Type>
+SB_FN typename __sb_atomic_128<Type>::type atomicExch(Type* address, Type value) {
   return __builtin_bit_cast(
-      T, __atomic_exchange_n(reinterpret_cast<unsigned __int128*>(address),
-                             __builtin_bit_cast(unsigned __int128, value), __ATOMIC_RELAXED));
+      Type, __atomic_exchange_n(reinterpret_cast<unsigned __int128*>(address),
+                                __builtin_bit_cast(unsigned __int128, value), __ATOMIC_RELAXED));
 }
-template <typename T>
-SB_FN typename __sb_atomic_128<T>::type atomicExch_block(T* address, T value) {
+template <typename Type>
+SB_FN typename __sb_atomic_128<Type>::type atomicExch_block(Type* address, Type value) {
   return atomicExch(address, value);
 }
-template <typename T>
-SB_FN typename __sb_atomic_128<T>::type atomicExch_system(T* address, T value) {
+template <typename Type>
+SB_FN typename __sb_atomic_128<Type>::type atomicExch_system(Type* address, Type value) {
   return atomicExch(address, value);
 }
 

@@ -95,18 +95,19 @@ SB_FN unsigned __urhadd(unsigned x, unsigned y) {
 }
 
 /* Dot products of bytes, and of two 16-bit values with two bytes. */
-template <typename A, typename B>
+template <typename Left, typename Right>
 SB_FN long long __sb_dot4(unsigned a, unsigned b) {
   long long sum = 0;
   for (unsigned i = 0; i < 4; ++i) {
-    sum += static_cast<long long>(static_cast<A>(a >> (8 * i))) * static_cast<B>(b >> (8 * i));
+    sum +=
+        static_cast<long long>(static_cast<Left>(a >> (8 * i))) * static_cast<Right>(b >> (8 * i));
   }
   return sum;
 }
-template <typename A, typename B>
+template <typename Left, typename Right>
 SB_FN long long __sb_dot2(unsigned a, unsigned b) {
-  return static_cast<long long>(static_cast<A>(a)) * static_cast<B>(b) +
-         static_cast<long long>(static_cast<A>(a >> 16)) * static_cast<B>(b >> 8);
+  return static_cast<long long>(static_cast<Left>(a)) * static_cast<Right>(b) +
+         static_cast<long long>(static_cast<Left>(a >> 16)) * static_cast<Right>(b >> 8);
 }
 SB_FN int __dp4a(int a, int b, int c) {
   return static_cast<int>(

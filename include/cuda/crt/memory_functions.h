@@ -18,17 +18,17 @@
   SB_FN void __stwt(type* address, type value) { *address = value; }
 
 /* __ldcv fetches again: a loop may wait for a change with it. */
-template <typename T>
-SB_FN T __sb_volatile_load(const T* address) {
-  if constexpr (__is_class(T)) {
-    T value;
+template <typename Type>
+SB_FN Type __sb_volatile_load(const Type* address) {
+  if constexpr (__is_class(Type)) {
+    Type value;
     using word = char;
     const volatile word* from = reinterpret_cast<const volatile word*>(address);
     word* to = reinterpret_cast<word*>(&value);
-    for (unsigned i = 0; i < sizeof(T); ++i) to[i] = from[i];
+    for (unsigned i = 0; i < sizeof(Type); ++i) to[i] = from[i];
     return value;
   } else {
-    return *static_cast<const volatile T*>(address);
+    return *static_cast<const volatile Type*>(address);
   }
 }
 

@@ -6,33 +6,33 @@
 
 #define SB_API_FN static inline __attribute__((unused)) cudaError_t
 
-template <typename T>
-SB_API_FN cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, T func, int blockSize,
+template <typename Type>
+SB_API_FN cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, Type func, int blockSize,
                                                         size_t dynamicSMemSize) {
   return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
       numBlocks, reinterpret_cast<const void*>(func), blockSize, dynamicSMemSize,
       cudaOccupancyDefault);
 }
-template <typename T>
-SB_API_FN cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, T func,
+template <typename Type>
+SB_API_FN cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, Type func,
                                                                  int blockSize,
                                                                  size_t dynamicSMemSize,
                                                                  unsigned int flags) {
   return ::cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
       numBlocks, reinterpret_cast<const void*>(func), blockSize, dynamicSMemSize, flags);
 }
-template <typename T>
-SB_API_FN cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, T* func, int numBlocks,
-                                                    int blockSize) {
+template <typename Type>
+SB_API_FN cudaOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, Type* func,
+                                                    int numBlocks, int blockSize) {
   return ::cudaOccupancyAvailableDynamicSMemPerBlock(
       dynamicSmemSize, reinterpret_cast<const void*>(func), numBlocks, blockSize);
 }
 
 /* Tries block sizes from the largest down in steps of a warp; the first that keeps the most threads
    resident wins. `minGridSize` is then one full wave. */
-template <typename UnaryFunction, typename T>
+template <typename UnaryFunction, typename Type>
 SB_API_FN cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
-    int* minGridSize, int* blockSize, T func, UnaryFunction blockSizeToDynamicSMemSize,
+    int* minGridSize, int* blockSize, Type func, UnaryFunction blockSizeToDynamicSMemSize,
     int blockSizeLimit = 0, unsigned int flags = 0) {
   if (!minGridSize || !blockSize || !func) return cudaErrorInvalidValue;
   const void* const kernel = reinterpret_cast<const void*>(func);
@@ -72,24 +72,25 @@ SB_API_FN cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
   *blockSize = best_size;
   return cudaSuccess;
 }
-template <typename UnaryFunction, typename T>
-SB_API_FN cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* minGridSize, int* blockSize, T func,
+template <typename UnaryFunction, typename Type>
+SB_API_FN cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* minGridSize, int* blockSize,
+                                                         Type func,
                                                          UnaryFunction blockSizeToDynamicSMemSize,
                                                          int blockSizeLimit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
       minGridSize, blockSize, func, blockSizeToDynamicSMemSize, blockSizeLimit,
       cudaOccupancyDefault);
 }
-template <typename T>
-SB_API_FN cudaOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, T func,
+template <typename Type>
+SB_API_FN cudaOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, Type func,
                                                       size_t dynamicSMemSize = 0,
                                                       int blockSizeLimit = 0,
                                                       unsigned int flags = 0) {
   return cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(
       minGridSize, blockSize, func, [=](int) { return dynamicSMemSize; }, blockSizeLimit, flags);
 }
-template <typename T>
-SB_API_FN cudaOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, T func,
+template <typename Type>
+SB_API_FN cudaOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, Type func,
                                              size_t dynamicSMemSize = 0, int blockSizeLimit = 0) {
   return cudaOccupancyMaxPotentialBlockSizeWithFlags(minGridSize, blockSize, func, dynamicSMemSize,
                                                      blockSizeLimit, cudaOccupancyDefault);

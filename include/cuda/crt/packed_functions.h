@@ -5,8 +5,8 @@
 #include "sync_functions.h"
 
 /* Applies `f` to each lane of a and b, as integers of the lane's type, and keeps the low bits. */
-template <typename Lane, typename F>
-SB_FN unsigned __sb_lanes(unsigned a, unsigned b, F f) {
+template <typename Lane, typename Function>
+SB_FN unsigned __sb_lanes(unsigned a, unsigned b, Function f) {
   constexpr unsigned bits = 8 * sizeof(Lane);
   constexpr unsigned mask = (1u << bits) - 1u;
   unsigned result = 0;

@@ -7,128 +7,131 @@
 #define SB_API_FN static inline __attribute__((unused)) cudaError_t
 
 /* Memory. */
-template <typename T>
-SB_API_FN cudaMalloc(T** devPtr, size_t size) {
+template <typename Type>
+SB_API_FN cudaMalloc(Type** devPtr, size_t size) {
   return ::cudaMalloc(reinterpret_cast<void**>(devPtr), size);
 }
-template <typename T>
-SB_API_FN cudaMallocPitch(T** devPtr, size_t* pitch, size_t width, size_t height) {
+template <typename Type>
+SB_API_FN cudaMallocPitch(Type** devPtr, size_t* pitch, size_t width, size_t height) {
   return ::cudaMallocPitch(reinterpret_cast<void**>(devPtr), pitch, width, height);
 }
 SB_API_FN cudaMallocHost(void** ptr, size_t size, unsigned int flags) {
   return ::cudaHostAlloc(ptr, size, flags);
 }
-template <typename T>
-SB_API_FN cudaMallocHost(T** ptr, size_t size, unsigned int flags = 0) {
+template <typename Type>
+SB_API_FN cudaMallocHost(Type** ptr, size_t size, unsigned int flags = 0) {
   return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
 }
-template <typename T>
-SB_API_FN cudaHostAlloc(T** ptr, size_t size, unsigned int flags) {
+template <typename Type>
+SB_API_FN cudaHostAlloc(Type** ptr, size_t size, unsigned int flags) {
   return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
 }
-template <typename T>
-SB_API_FN cudaHostGetDevicePointer(T** pDevice, void* pHost, unsigned int flags) {
+template <typename Type>
+SB_API_FN cudaHostGetDevicePointer(Type** pDevice, void* pHost, unsigned int flags) {
   return ::cudaHostGetDevicePointer(reinterpret_cast<void**>(pDevice), pHost, flags);
 }
-template <typename T>
-SB_API_FN cudaMallocManaged(T** devPtr, size_t size, unsigned int flags = cudaMemAttachGlobal) {
+template <typename Type>
+SB_API_FN cudaMallocManaged(Type** devPtr, size_t size, unsigned int flags = cudaMemAttachGlobal) {
   return ::cudaMallocManaged(reinterpret_cast<void**>(devPtr), size, flags);
 }
-template <typename T>
-SB_API_FN cudaStreamAttachMemAsync(cudaStream_t stream, T* devPtr, size_t length = 0,
+template <typename Type>
+SB_API_FN cudaStreamAttachMemAsync(cudaStream_t stream, Type* devPtr, size_t length = 0,
                                    unsigned int flags = cudaMemAttachSingle) {
   return ::cudaStreamAttachMemAsync(stream, static_cast<void*>(devPtr), length, flags);
 }
-template <typename T>
-SB_API_FN cudaMallocAsync(T** ptr, size_t size, cudaStream_t stream) {
+template <typename Type>
+SB_API_FN cudaMallocAsync(Type** ptr, size_t size, cudaStream_t stream) {
   return ::cudaMallocAsync(reinterpret_cast<void**>(ptr), size, stream);
 }
 SB_API_FN cudaMallocAsync(void** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
   return ::cudaMallocFromPoolAsync(ptr, size, memPool, stream);
 }
-template <typename T>
-SB_API_FN cudaMallocAsync(T** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
+template <typename Type>
+SB_API_FN cudaMallocAsync(Type** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
   return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
 }
-template <typename T>
-SB_API_FN cudaMallocFromPoolAsync(T** ptr, size_t size, cudaMemPool_t memPool,
+template <typename Type>
+SB_API_FN cudaMallocFromPoolAsync(Type** ptr, size_t size, cudaMemPool_t memPool,
                                   cudaStream_t stream) {
   return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
 }
 
 /* Symbols. */
 #define SB_SYMBOL(symbol) reinterpret_cast<const void*>(&reinterpret_cast<const char&>(symbol))
-template <typename T>
-SB_API_FN cudaGetSymbolAddress(void** devPtr, const T& symbol) {
+template <typename Type>
+SB_API_FN cudaGetSymbolAddress(void** devPtr, const Type& symbol) {
   return ::cudaGetSymbolAddress(devPtr, SB_SYMBOL(symbol));
 }
-template <typename T>
-SB_API_FN cudaGetSymbolSize(size_t* size, const T& symbol) {
+template <typename Type>
+SB_API_FN cudaGetSymbolSize(size_t* size, const Type& symbol) {
   return ::cudaGetSymbolSize(size, SB_SYMBOL(symbol));
 }
-template <typename T>
-SB_API_FN cudaMemcpyToSymbol(const T& symbol, const void* src, size_t count, size_t offset = 0,
+template <typename Type>
+SB_API_FN cudaMemcpyToSymbol(const Type& symbol, const void* src, size_t count, size_t offset = 0,
                              enum cudaMemcpyKind kind = cudaMemcpyHostToDevice) {
   return ::cudaMemcpyToSymbol(SB_SYMBOL(symbol), src, count, offset, kind);
 }
-template <typename T>
-SB_API_FN cudaMemcpyToSymbolAsync(const T& symbol, const void* src, size_t count, size_t offset = 0,
+template <typename Type>
+SB_API_FN cudaMemcpyToSymbolAsync(const Type& symbol, const void* src, size_t count,
+                                  size_t offset = 0,
                                   enum cudaMemcpyKind kind = cudaMemcpyHostToDevice,
                                   cudaStream_t stream = 0) {
   return ::cudaMemcpyToSymbolAsync(SB_SYMBOL(symbol), src, count, offset, kind, stream);
 }
-template <typename T>
-SB_API_FN cudaMemcpyFromSymbol(void* dst, const T& symbol, size_t count, size_t offset = 0,
+template <typename Type>
+SB_API_FN cudaMemcpyFromSymbol(void* dst, const Type& symbol, size_t count, size_t offset = 0,
                                enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost) {
   return ::cudaMemcpyFromSymbol(dst, SB_SYMBOL(symbol), count, offset, kind);
 }
-template <typename T>
-SB_API_FN cudaMemcpyFromSymbolAsync(void* dst, const T& symbol, size_t count, size_t offset = 0,
+template <typename Type>
+SB_API_FN cudaMemcpyFromSymbolAsync(void* dst, const Type& symbol, size_t count, size_t offset = 0,
                                     enum cudaMemcpyKind kind = cudaMemcpyDeviceToHost,
                                     cudaStream_t stream = 0) {
   return ::cudaMemcpyFromSymbolAsync(dst, SB_SYMBOL(symbol), count, offset, kind, stream);
 }
-template <typename T>
+template <typename Type>
 SB_API_FN cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                          const cudaGraphNode_t* pDependencies,
-                                         size_t numDependencies, const T& symbol, const void* src,
-                                         size_t count, size_t offset, enum cudaMemcpyKind kind) {
+                                         size_t numDependencies, const Type& symbol,
+                                         const void* src, size_t count, size_t offset,
+                                         enum cudaMemcpyKind kind) {
   return ::cudaGraphAddMemcpyNodeToSymbol(pGraphNode, graph, pDependencies, numDependencies,
                                           SB_SYMBOL(symbol), src, count, offset, kind);
 }
-template <typename T>
+template <typename Type>
 SB_API_FN cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                            const cudaGraphNode_t* pDependencies,
-                                           size_t numDependencies, void* dst, const T& symbol,
+                                           size_t numDependencies, void* dst, const Type& symbol,
                                            size_t count, size_t offset, enum cudaMemcpyKind kind) {
   return ::cudaGraphAddMemcpyNodeFromSymbol(pGraphNode, graph, pDependencies, numDependencies, dst,
                                             SB_SYMBOL(symbol), count, offset, kind);
 }
-template <typename T>
-SB_API_FN cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const T& symbol,
+template <typename Type>
+SB_API_FN cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const Type& symbol,
                                                const void* src, size_t count, size_t offset,
                                                enum cudaMemcpyKind kind) {
   return ::cudaGraphMemcpyNodeSetParamsToSymbol(node, SB_SYMBOL(symbol), src, count, offset, kind);
 }
-template <typename T>
-SB_API_FN cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* dst, const T& symbol,
-                                                 size_t count, size_t offset,
+template <typename Type>
+SB_API_FN cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* dst,
+                                                 const Type& symbol, size_t count, size_t offset,
                                                  enum cudaMemcpyKind kind) {
   return ::cudaGraphMemcpyNodeSetParamsFromSymbol(node, dst, SB_SYMBOL(symbol), count, offset,
                                                   kind);
 }
-template <typename T>
+template <typename Type>
 SB_API_FN cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
-                                                   const T& symbol, const void* src, size_t count,
-                                                   size_t offset, enum cudaMemcpyKind kind) {
+                                                   const Type& symbol, const void* src,
+                                                   size_t count, size_t offset,
+                                                   enum cudaMemcpyKind kind) {
   return ::cudaGraphExecMemcpyNodeSetParamsToSymbol(hGraphExec, node, SB_SYMBOL(symbol), src, count,
                                                     offset, kind);
 }
-template <typename T>
+template <typename Type>
 SB_API_FN cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec,
                                                      cudaGraphNode_t node, void* dst,
-                                                     const T& symbol, size_t count, size_t offset,
-                                                     enum cudaMemcpyKind kind) {
+                                                     const Type& symbol, size_t count,
+                                                     size_t offset, enum cudaMemcpyKind kind) {
   return ::cudaGraphExecMemcpyNodeSetParamsFromSymbol(hGraphExec, node, dst, SB_SYMBOL(symbol),
                                                       count, offset, kind);
 }
@@ -155,15 +158,15 @@ SB_API_FN cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
   if (updateResult_out) *updateResult_out = info.result;
   return status;
 }
-template <typename T>
-SB_API_FN cudaUserObjectCreate(cudaUserObject_t* object_out, T* objectToWrap,
+template <typename Type>
+SB_API_FN cudaUserObjectCreate(cudaUserObject_t* object_out, Type* objectToWrap,
                                unsigned int initialRefcount, unsigned int flags) {
   return ::cudaUserObjectCreate(
-      object_out, objectToWrap, [](void* object) { delete static_cast<T*>(object); },
+      object_out, objectToWrap, [](void* object) { delete static_cast<Type*>(object); },
       initialRefcount, flags);
 }
-template <typename T>
-SB_API_FN cudaUserObjectCreate(cudaUserObject_t* object_out, T* objectToWrap,
+template <typename Type>
+SB_API_FN cudaUserObjectCreate(cudaUserObject_t* object_out, Type* objectToWrap,
                                unsigned int initialRefcount, cudaUserObjectFlags flags) {
   return cudaUserObjectCreate(object_out, objectToWrap, initialRefcount,
                               static_cast<unsigned int>(flags));
@@ -171,13 +174,13 @@ SB_API_FN cudaUserObjectCreate(cudaUserObject_t* object_out, T* objectToWrap,
 
 /* Kernels. */
 #define SB_KERNEL(func) reinterpret_cast<const void*>(func)
-template <typename T>
-SB_API_FN cudaLaunchKernel(T* func, dim3 gridDim, dim3 blockDim, void** args, size_t sharedMem = 0,
-                           cudaStream_t stream = 0) {
+template <typename Type>
+SB_API_FN cudaLaunchKernel(Type* func, dim3 gridDim, dim3 blockDim, void** args,
+                           size_t sharedMem = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchKernel(SB_KERNEL(func), gridDim, blockDim, args, sharedMem, stream);
 }
-template <typename T>
-SB_API_FN cudaLaunchCooperativeKernel(T* func, dim3 gridDim, dim3 blockDim, void** args,
+template <typename Type>
+SB_API_FN cudaLaunchCooperativeKernel(Type* func, dim3 gridDim, dim3 blockDim, void** args,
                                       size_t sharedMem = 0, cudaStream_t stream = 0) {
   return ::cudaLaunchCooperativeKernel(SB_KERNEL(func), gridDim, blockDim, args, sharedMem, stream);
 }
@@ -191,24 +194,24 @@ SB_API_FN cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Pa
     return ::cudaLaunchKernelExC(config, SB_KERNEL(kernel), pointers);
   }(static_cast<Args&&>(args)...);
 }
-template <typename T>
-SB_API_FN cudaFuncGetAttributes(struct cudaFuncAttributes* attr, T* func) {
+template <typename Type>
+SB_API_FN cudaFuncGetAttributes(struct cudaFuncAttributes* attr, Type* func) {
   return ::cudaFuncGetAttributes(attr, SB_KERNEL(func));
 }
-template <typename T>
-SB_API_FN cudaFuncSetAttribute(T* func, enum cudaFuncAttribute attr, int value) {
+template <typename Type>
+SB_API_FN cudaFuncSetAttribute(Type* func, enum cudaFuncAttribute attr, int value) {
   return ::cudaFuncSetAttribute(SB_KERNEL(func), attr, value);
 }
-template <typename T>
-SB_API_FN cudaFuncSetCacheConfig(T* func, enum cudaFuncCache cacheConfig) {
+template <typename Type>
+SB_API_FN cudaFuncSetCacheConfig(Type* func, enum cudaFuncCache cacheConfig) {
   return ::cudaFuncSetCacheConfig(SB_KERNEL(func), cacheConfig);
 }
-template <typename T>
-SB_API_FN cudaFuncSetSharedMemConfig(T* func, enum cudaSharedMemConfig config) {
+template <typename Type>
+SB_API_FN cudaFuncSetSharedMemConfig(Type* func, enum cudaSharedMemConfig config) {
   return ::cudaFuncSetSharedMemConfig(SB_KERNEL(func), config);
 }
-template <typename T>
-SB_API_FN cudaFuncGetName(const char** name, T* func) {
+template <typename Type>
+SB_API_FN cudaFuncGetName(const char** name, Type* func) {
   return ::cudaFuncGetName(name, SB_KERNEL(func));
 }
 #undef SB_KERNEL

@@ -15,14 +15,14 @@ struct __sb_bits<8> {
   using type = unsigned long long;
 };
 
-template <typename T>
-SB_FN unsigned long long __sb_to_payload(T value) {
-  return __builtin_bit_cast(typename __sb_bits<sizeof(T)>::type, value);
+template <typename Type>
+SB_FN unsigned long long __sb_to_payload(Type value) {
+  return __builtin_bit_cast(typename __sb_bits<sizeof(Type)>::type, value);
 }
-template <typename T>
-SB_FN T __sb_from_payload(unsigned long long payload) {
-  using bits = typename __sb_bits<sizeof(T)>::type;
-  return __builtin_bit_cast(T, static_cast<bits>(payload));
+template <typename Type>
+SB_FN Type __sb_from_payload(unsigned long long payload) {
+  using bits = typename __sb_bits<sizeof(Type)>::type;
+  return __builtin_bit_cast(Type, static_cast<bits>(payload));
 }
 
 /* The hardware looks at five bits of the lane or distance. */

@@ -15,18 +15,18 @@ class coalesced_group : public thread_group {
   SB_CG_FN unsigned meta_group_rank() const { return meta_rank_; }
   SB_CG_FN unsigned meta_group_size() const { return meta_size_; }
 
-  template <typename T>
-  SB_CG_MEETING_FN T shfl(T value, unsigned rank) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl(Type value, unsigned rank) const {
     return details::shuffle(mask_, 0, value, lane_of(rank % num_threads()), 32);
   }
   /* Beyond the group's ends a thread keeps its own value. */
-  template <typename T>
-  SB_CG_MEETING_FN T shfl_up(T value, unsigned delta) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl_up(Type value, unsigned delta) const {
     const unsigned rank = thread_rank();
     return details::shuffle(mask_, 0, value, lane_of(rank >= delta ? rank - delta : rank), 32);
   }
-  template <typename T>
-  SB_CG_MEETING_FN T shfl_down(T value, unsigned delta) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl_down(Type value, unsigned delta) const {
     const unsigned rank = thread_rank();
     return details::shuffle(mask_, 0, value,
                             lane_of(delta < num_threads() - rank ? rank + delta : rank), 32);
@@ -40,12 +40,12 @@ class coalesced_group : public thread_group {
   SB_CG_MEETING_FN unsigned ballot(int predicate) const {
     return packed(__sb_rt_vote(mask_, 3, predicate));
   }
-  template <typename T>
-  SB_CG_MEETING_FN unsigned match_any(T value) const {
+  template <typename Type>
+  SB_CG_MEETING_FN unsigned match_any(Type value) const {
     return packed(__match_any_sync(mask_, value));
   }
-  template <typename T>
-  SB_CG_MEETING_FN unsigned match_all(T value, int& predicate) const {
+  template <typename Type>
+  SB_CG_MEETING_FN unsigned match_all(Type value, int& predicate) const {
     return packed(__match_all_sync(mask_, value, &predicate));
   }
 

@@ -6,12 +6,12 @@
 
 namespace cooperative_groups {
 
-#define SB_CG_OPERATION(name, expression)                                            \
-  template <typename T>                                                              \
-  struct name {                                                                      \
-    __host__ __device__ __forceinline__ T operator()(const T& a, const T& b) const { \
-      return expression;                                                             \
-    }                                                                                \
+#define SB_CG_OPERATION(name, expression)                                                     \
+  template <typename Type>                                                                    \
+  struct name {                                                                               \
+    __host__ __device__ __forceinline__ Type operator()(const Type& a, const Type& b) const { \
+      return expression;                                                                      \
+    }                                                                                         \
   };
 SB_CG_OPERATION(plus, a + b)
 SB_CG_OPERATION(less, b < a ? b : a)

@@ -69,15 +69,16 @@ SB_CG_MEETING_FN coalesced_group binary_partition(const Group& parent, bool pred
 SB_CG_FN thread_block_tile<1> this_thread() { return __sb_make_tile<1, thread_block>(0, 1); }
 
 /* The group's first thread calls the function. */
-template <typename Group, typename F, typename... Args>
-SB_CG_MEETING_FN void invoke_one(const Group& group, F&& function, Args&&... args) {
-  if (group.thread_rank() == 0) static_cast<F&&>(function)(static_cast<Args&&>(args)...);
+template <typename Group, typename Function, typename... Args>
+SB_CG_MEETING_FN void invoke_one(const Group& group, Function&& function, Args&&... args) {
+  if (group.thread_rank() == 0) static_cast<Function&&>(function)(static_cast<Args&&>(args)...);
 }
-template <typename Group, typename F, typename... Args>
-SB_CG_MEETING_FN auto invoke_one_broadcast(const Group& group, F&& function, Args&&... args)
-    -> decltype(static_cast<F&&>(function)(static_cast<Args&&>(args)...)) {
-  decltype(static_cast<F&&>(function)(static_cast<Args&&>(args)...)) result{};
-  if (group.thread_rank() == 0) result = static_cast<F&&>(function)(static_cast<Args&&>(args)...);
+template <typename Group, typename Function, typename... Args>
+SB_CG_MEETING_FN auto invoke_one_broadcast(const Group& group, Function&& function, Args&&... args)
+    -> decltype(static_cast<Function&&>(function)(static_cast<Args&&>(args)...)) {
+  decltype(static_cast<Function&&>(function)(static_cast<Args&&>(args)...)) result{};
+  if (group.thread_rank() == 0)
+    result = static_cast<Function&&>(function)(static_cast<Args&&>(args)...);
   return group.shfl(result, 0);
 }
 

@@ -10,21 +10,21 @@ namespace details {
 
 /* A value of any trivially copyable type goes through a shuffle in pieces of four or eight bytes.
  */
-template <typename T>
-SB_CG_MEETING_FN T shuffle(unsigned mask, unsigned kind, const T& value, unsigned lane_or_delta,
-                           unsigned width) {
+template <typename Type>
+SB_CG_MEETING_FN Type shuffle(unsigned mask, unsigned kind, const Type& value,
+                              unsigned lane_or_delta, unsigned width) {
   lane_or_delta &= 31; /* as the hardware does */
-  static_assert(__is_trivially_copyable(T), "only trivially copyable values can be shuffled");
-  static_assert(sizeof(T) <= 32, "values of up to 32 bytes can be shuffled");
-  if constexpr (sizeof(T) == 4 || sizeof(T) == 8) {
-    return __sb_from_payload<T>(
+  static_assert(__is_trivially_copyable(Type), "only trivially copyable values can be shuffled");
+  static_assert(sizeof(Type) <= 32, "values of up to 32 bytes can be shuffled");
+  if constexpr (sizeof(Type) == 4 || sizeof(Type) == 8) {
+    return __sb_from_payload<Type>(
         __sb_rt_shuffle(mask, kind, __sb_to_payload(value), lane_or_delta, width, 0));
   } else {
-    T result;
+    Type result;
     const char* from = reinterpret_cast<const char*>(&value);
     char* to = reinterpret_cast<char*>(&result);
-    for (unsigned at = 0; at < sizeof(T); at += 8) {
-      const unsigned bytes = sizeof(T) - at < 8 ? static_cast<unsigned>(sizeof(T) - at) : 8;
+    for (unsigned at = 0; at < sizeof(Type); at += 8) {
+      const unsigned bytes = sizeof(Type) - at < 8 ? static_cast<unsigned>(sizeof(Type) - at) : 8;
       unsigned long long piece = 0;
       __builtin_memcpy(&piece, from + at, bytes);
       piece = __sb_rt_shuffle(mask, kind, piece, lane_or_delta, width, 0);
@@ -53,20 +53,20 @@ class thread_block_tile<Size, void> : public thread_group {
   SB_CG_FN unsigned meta_group_rank() const { return meta_rank_; }
   SB_CG_FN unsigned meta_group_size() const { return meta_size_; }
 
-  template <typename T>
-  SB_CG_MEETING_FN T shfl(T value, unsigned rank) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl(Type value, unsigned rank) const {
     return details::shuffle(mask_, 0, value, rank, Size);
   }
-  template <typename T>
-  SB_CG_MEETING_FN T shfl_up(T value, unsigned delta) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl_up(Type value, unsigned delta) const {
     return details::shuffle(mask_, 1, value, delta, Size);
   }
-  template <typename T>
-  SB_CG_MEETING_FN T shfl_down(T value, unsigned delta) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl_down(Type value, unsigned delta) const {
     return details::shuffle(mask_, 2, value, delta, Size);
   }
-  template <typename T>
-  SB_CG_MEETING_FN T shfl_xor(T value, unsigned lane_mask) const {
+  template <typename Type>
+  SB_CG_MEETING_FN Type shfl_xor(Type value, unsigned lane_mask) const {
     return details::shuffle(mask_, 3, value, lane_mask, Size);
   }
   SB_CG_MEETING_FN int any(int predicate) const {
@@ -78,12 +78,12 @@ class thread_block_tile<Size, void> : public thread_group {
   SB_CG_MEETING_FN unsigned ballot(int predicate) const {
     return __sb_rt_vote(mask_, 3, predicate) >> first_lane();
   }
-  template <typename T>
-  SB_CG_MEETING_FN unsigned match_any(T value) const {
+  template <typename Type>
+  SB_CG_MEETING_FN unsigned match_any(Type value) const {
     return __match_any_sync(mask_, value) >> first_lane();
   }
-  template <typename T>
-  SB_CG_MEETING_FN unsigned match_all(T value, int& predicate) const {
+  template <typename Type>
+  SB_CG_MEETING_FN unsigned match_all(Type value, int& predicate) const {
     return __match_all_sync(mask_, value, &predicate) >> first_lane();
   }
 
@@ -101,13 +101,14 @@ class thread_block_tile : public thread_block_tile<Size, void> {
   SB_CG_FN thread_block_tile(unsigned meta_rank, unsigned meta_size)
       : thread_block_tile<Size, void>(meta_rank, meta_size) {}
 
-  template <unsigned N, typename P>
-  friend SB_CG_FN thread_block_tile<N, P> __sb_make_tile(unsigned meta_rank, unsigned meta_size);
+  template <unsigned Other, typename OtherParent>
+  friend SB_CG_FN thread_block_tile<Other, OtherParent> __sb_make_tile(unsigned meta_rank,
+                                                                       unsigned meta_size);
 };
 
-template <unsigned N, typename P>
-SB_CG_FN thread_block_tile<N, P> __sb_make_tile(unsigned meta_rank, unsigned meta_size) {
-  return thread_block_tile<N, P>(meta_rank, meta_size);
+template <unsigned Size, typename Parent>
+SB_CG_FN thread_block_tile<Size, Parent> __sb_make_tile(unsigned meta_rank, unsigned meta_size) {
+  return thread_block_tile<Size, Parent>(meta_rank, meta_size);
 }
 
 }  // namespace cooperative_groups
