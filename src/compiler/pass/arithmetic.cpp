@@ -47,8 +47,8 @@ void guard_division(BinaryOperator& division) {
   fresh->dropPoisonGeneratingFlags();
   builder.Insert(fresh);
   // 64-bit quotients by zero have only their lower half set: h200/faults.tsv divide.zero.
-  auto ones = APInt::getLowBitsSet(type->getScalarSizeInBits(),
-                                   std::min(32u, type->getScalarSizeInBits()));
+  auto ones =
+      APInt::getLowBitsSet(type->getScalarSizeInBits(), std::min(32u, type->getScalarSizeInBits()));
   Value* at_zero = is_remainder ? dividend : ConstantInt::get(type, ones);
   Value* result = builder.CreateSelect(zero, at_zero, fresh);
   result->takeName(&division);

@@ -26,7 +26,7 @@ asm_operands bind_operands(CallBase& call, ptx_lowering& lowering) {
   unsigned number = 0;
   unsigned argument = 0;
   for (const InlineAsm::ConstraintInfo& constraint : text->ParseConstraints()) {
-    std::string name = "$" + std::to_string(number);
+    std::string name = ("$" + Twine(number)).str();
     switch (constraint.Type) {
       case InlineAsm::isClobber:
         continue;
@@ -45,7 +45,7 @@ asm_operands bind_operands(CallBase& call, ptx_lowering& lowering) {
         unsigned tied = 0;
         if (constraint.Codes.size() == 1 &&
             !StringRef(constraint.Codes[0]).getAsInteger(10, tied)) {
-          lowering.set("$" + std::to_string(tied), value);
+          lowering.set(("$" + Twine(tied)).str(), value);
         }
         break;
       }
@@ -96,7 +96,8 @@ bool end_thread(CallBase& call, ptx_lowering& lowering, const ptx_instruction& i
   return true;
 }
 
-void lower(CallBase& call) {
+// False after reporting an error.
+bool lower(CallBase& call) {
   auto* text = cast<InlineAsm>(call.getCalledOperand());
   ptx_program program = parse_ptx(text->getAsmString());
   auto refuse = [&](const std::string& name) {
@@ -104,7 +105,7 @@ void lower(CallBase& call) {
   };
   if (!program.error.empty()) {
     refuse(program.error);
-    return;
+    return false;
   }
   ptx_lowering lowering(&call);
   asm_operands bound = bind_operands(call, lowering);
@@ -112,7 +113,7 @@ void lower(CallBase& call) {
     report_error(call,
                  "inline PTX with a memory operand is not supported: pass the address in a "
                  "register");
-    return;
+    return false;
   }
   for (const ptx_instruction& inst : program.instructions) {
     if (inst.name() == "exit") {
@@ -120,19 +121,20 @@ void lower(CallBase& call) {
         report_error(call,
                      "inline PTX instruction 'exit' is supported only in a kernel itself, not "
                      "in a function that it calls");
-        return;
+        return false;
       }
       continue;
     }
     if (!lowering.lower(inst)) {
       refuse(inst.opcode);
-      return;
+      return false;
     }
   }
   if (Value* result = collect_outputs(call, lowering, bound)) {
     call.replaceAllUsesWith(result);
   }
   call.eraseFromParent();
+  return true;
 }
 
 }  // namespace
@@ -147,7 +149,11 @@ void lower_inline_asm(Module& module) {
       }
     }
     for (CallBase* call : calls) {
-      lower(*call);
+      if (!lower(*call)) {
+        // Said once; the host's assembler has nothing to add.
+        call->replaceAllUsesWith(PoisonValue::get(call->getType()));
+        call->eraseFromParent();
+      }
     }
   }
 }

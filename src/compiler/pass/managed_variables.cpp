@@ -44,7 +44,8 @@ void lower(GlobalVariable& variable) {
   if (!variable.use_empty()) {
     return;
   }
-  // The runtime copies the initial value into the host's variable; where it is zero, nothing is kept.
+  // The runtime copies the initial value into the host's variable; where it is zero, nothing is
+  // kept.
   if (variable.hasInitializer() && !variable.getInitializer()->isNullValue()) {
     variable.setLinkage(GlobalValue::ExternalLinkage);
     variable.setVisibility(GlobalValue::ProtectedVisibility);

@@ -17,7 +17,8 @@ std::string_view trim(std::string_view text) {
   return text;
 }
 
-std::string without_comments(std::string_view text) {
+// The text as the programmer wrote it, without comments.
+std::string plain_text(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size();) {
     if (text.substr(i, 2) == "//") {
@@ -28,6 +29,18 @@ std::string without_comments(std::string_view text) {
     } else if (text.substr(i, 2) == "$$") {
       result += '$';
       i += 2;
+    } else if (text.substr(i, 2) == "$(" || text.substr(i, 2) == "$|" ||
+               text.substr(i, 2) == "$)") {
+      // How LLVM writes {, | and } where the host's assembler has dialects.
+      result += text[i + 1] == '(' ? '{' : text[i + 1] == ')' ? '}' : '|';
+      i += 2;
+    } else if (text.substr(i, 2) == "${") {
+      // ${0:w}: an operand with a modifier of the host's.
+      std::size_t end = text.find('}', i);
+      std::string_view inside = text.substr(i + 2, end - i - 2);
+      result += '$';
+      result += inside.substr(0, inside.find(':'));
+      i = end == std::string_view::npos ? text.size() : end + 1;
     } else {
       result += text[i++];
     }
@@ -108,7 +121,7 @@ bool ptx_instruction::has(std::string_view part) const {
 
 ptx_program parse_ptx(std::string_view text) {
   ptx_program program;
-  std::string clean = without_comments(text);
+  std::string clean = plain_text(text);
   std::string_view rest = clean;
   while (!rest.empty()) {
     std::size_t end = rest.find(';');
