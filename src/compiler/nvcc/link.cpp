@@ -218,13 +218,16 @@ void driver::link() {
   line.push_back("-L" + tools_.library);
   if (!o_.relocatable_link) {
     for (const std::string& name : o_.libraries) line.push_back("-l" + name);
+    // Empty, but build systems expect to see it; a target's folder may do without.
+    if (o_.cudart != cudart_kind::none && file_exists(tools_.library + "/libcudadevrt.a"))
+      line.push_back("-lcudadevrt");
     switch (o_.cudart) {
       case cudart_kind::shared:
-        add(line, {"-lcudadevrt", "-lcudart"});
+        line.push_back("-lcudart");
         if (!adds_run_path) line.push_back("-Wl,-rpath," + tools_.library);
         break;
       case cudart_kind::static_:
-        add(line, {"-lcudadevrt", "-lcudart_static", "-lrt", "-lpthread", "-ldl"});
+        add(line, {"-lcudart_static", "-lrt", "-lpthread", "-ldl"});
         break;
       case cudart_kind::none:
         break;
