@@ -4,6 +4,7 @@
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
 #include "cudart/functions.hpp"
+#include "cudart/host_pointers.hpp"
 #include "cudart/operations.hpp"
 
 namespace sb::cudart {
@@ -38,6 +39,7 @@ result<engine::kernel_operation> make_operation(const void* stub, const launch_s
   for (std::uint32_t i = 0; i < info.param_count; ++i) {
     std::memcpy(operation.params.data() + info.params[i].offset, arguments[i], info.params[i].size);
   }
+  bar_host_pointers(info, operation.params.data(), device);
   return operation;
 }
 

@@ -26,6 +26,14 @@ bool device_heap::free(void* address) {
   return true;
 }
 
+bool device_heap::contains(const void* address) {
+  std::lock_guard lock(mutex_);
+  auto after = blocks_.upper_bound(const_cast<void*>(address));
+  if (after == blocks_.begin()) return false;
+  --after;
+  return static_cast<const char*>(address) < static_cast<char*>(after->first) + after->second;
+}
+
 void device_heap::clear() {
   std::lock_guard lock(mutex_);
   for (const auto& [address, bytes] : blocks_) std::free(address);

@@ -5,8 +5,9 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <mutex>
-#include <unordered_map>
 
 namespace sb::engine {
 
@@ -20,13 +21,15 @@ class device_heap {
   void* allocate(std::size_t bytes);  // null when the heap is full
   // False for an address that allocate did not return, or that was freed before.
   bool free(void* address);
+  // Whether the address lies in memory that a kernel allocated.
+  bool contains(const void* address);
   void clear();
 
  private:
   const std::size_t limit_;
   std::mutex mutex_;
-  std::unordered_map<void*, std::size_t> blocks_;  // guarded by mutex_
-  std::size_t used_ = 0;                           // guarded by mutex_
+  std::map<void*, std::size_t, std::less<>> blocks_;  // guarded by mutex_
+  std::size_t used_ = 0;                              // guarded by mutex_
 };
 
 }  // namespace sb::engine

@@ -99,6 +99,10 @@ std::uint32_t engine::device_count() const {
 
 const device_profile& engine::profile(device_id device) const { return impl_->at(device).profile; }
 
+bool engine::in_kernel_heap(device_id device, const void* address) {
+  return impl_->at(device).runtime.heap.contains(address);
+}
+
 stream_id engine::create_stream(device_id device, stream_kind kind, int priority) {
   if (kind == stream_kind::legacy) return legacy_stream(device);
   std::lock_guard lock(impl_->mutex);

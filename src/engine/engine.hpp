@@ -71,6 +71,9 @@ class engine {
   // Forgets everything about the device: waits for or drops its work, frees its memory, clears errors.
   void reset(device_id device);
 
+  // Whether the address lies in memory that a kernel of the device allocated with malloc.
+  [[nodiscard]] bool in_kernel_heap(device_id device, const void* address);
+
   // True on the thread that runs host functions, while it runs one.
   [[nodiscard]] static bool in_host_function();
 

@@ -283,6 +283,14 @@ std::optional<allocation> memory::remove_pool_allocation(void* base) {
   return impl_->take(base, {memory_kind::pool});
 }
 
+bool memory::in_kept_range(const void* address) const {
+  if (impl_->pinned.range().contains(address) || impl_->managed.range().contains(address)) return true;
+  return std::any_of(impl_->devices.begin(), impl_->devices.end(), [&](const auto& device) {
+    const auto* made = device.load(std::memory_order_acquire);
+    return made != nullptr && made->heap.range().contains(address);
+  });
+}
+
 std::optional<allocation> memory::find(const void* address) const {
   const std::uintptr_t at = address_of(address);
   const std::shared_lock lock(impl_->index_mutex);

@@ -1,0 +1,18 @@
+// Pointers to ordinary host memory among a kernel's arguments.
+//
+// CUDA: a kernel that touches pageable host memory gets cudaErrorIllegalAddress; h200/faults.tsv
+// host.pointer. Here the memory is within reach of the kernel, so the argument itself is changed
+// into an address that no process has: the kernel faults at its first access, as on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "base/device_abi.hpp"
+#include "model/ids.hpp"
+
+namespace sb::cudart {
+
+// Looks at the pointers that the kernel dereferences, in its packed parameters.
+void bar_host_pointers(const abi::kernel_info& kernel, char* params, device_id device);
+
+}  // namespace sb::cudart
