@@ -27,7 +27,8 @@ SB_FN void __nanosleep(unsigned ns) { __sb_rt_nanosleep(ns); }
 SB_FN unsigned long long __globaltimer() { return __sb_rt_global_timer(); }
 
 SB_FN __attribute__((noreturn)) void __trap() { __sb_rt_trap(); }
-SB_FN void __brkpt() {}
+/* With no debugger there, a breakpoint ends the kernel. */
+SB_FN void __brkpt() { __sb_rt_trap(); }
 #define __prof_trigger(counter) ((void)(counter))
 
 /* The handle of a conditional graph node is the address of its value. */

@@ -276,11 +276,12 @@ bool ptx_lowering::lower_threads(const ptx_instruction& inst) {
   auto operand = [&](unsigned i) {
     return i < inst.operands.size() ? read(inst.operands[i], {'b', 32}) : nullptr;
   };
-  if (name == "trap") {
+  // No debugger is there: a breakpoint ends the kernel; h200/faults.tsv brkpt.
+  if (name == "trap" || name == "brkpt") {
     runtime(slot::trap, nothing, {});
     return true;
   }
-  if (name == "brkpt" || name == "pmevent" || name == "prefetch" || name == "prefetchu") {
+  if (name == "pmevent" || name == "prefetch" || name == "prefetchu") {
     return true;
   }
   if (name == "membar" || (name == "fence" && !inst.has("proxy"))) {
