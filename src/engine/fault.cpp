@@ -34,6 +34,7 @@ thread_local detail::guard_frame* guard_of_thread = nullptr;
 // Where a faulting fiber goes on, on an empty stack of its own.
 [[noreturn]] void leave_faulted_fiber() {
   worker* w = current_worker();
+  forget_own_frames(*w->running);
   device_thread* t = w->current;
   reinterpret_cast<block*>(t->context.block)->fail(*t, w->fault);
 }

@@ -154,11 +154,15 @@ void leave_fiber(fiber& from, fiber& to) {
   __builtin_trap();
 }
 
-void forget_frames([[maybe_unused]] fiber& f) {
+void forget_own_frames([[maybe_unused]] fiber& f) {
 #if SB_ASAN
   __asan_unpoison_memory_region(f.stack, f.stack_bytes);
-  f.fake_stack = nullptr;
 #endif
+}
+
+void forget_frames(fiber& f) {
+  forget_own_frames(f);
+  f.fake_stack = nullptr;
 #if SB_TSAN
   if (f.shadow != nullptr) __tsan_destroy_fiber(f.shadow);
   f.shadow = nullptr;

@@ -34,5 +34,7 @@ void switch_fiber(fiber& from, fiber& to);
 // Makes the sanitizers forget a switched-out fiber that will never continue: its frames were left
 // by a fault or dropped with their block. Call before its stack is prepared again or unmapped.
 void forget_frames(fiber& f);
+// The same for the fiber that runs, when a fault has put it at the top of its own stack.
+void forget_own_frames(fiber& f);
 
 }  // namespace sb::engine

@@ -21,7 +21,7 @@ int* nowhere(std::uintptr_t address = 64) {
 #define SB_NO_CHECKS __attribute__((no_sanitize("address", "undefined", "thread")))
 #endif
 
-SB_NO_CHECKS void store(int* p) { *p = 1; }
+SB_NO_CHECKS [[gnu::noinline]] void store(int* p) { *p = 1; }
 
 const abi::kernel_info bad_loop = loop_kernel(
     [](const char*, thread_context* self) {
