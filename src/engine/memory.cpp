@@ -21,6 +21,8 @@ namespace sb::engine {
 namespace {
 
 constexpr std::uint32_t max_devices = 64;
+// CUDA: pinned memory begins with a page; memory.tsv pinned.align
+constexpr std::size_t pinned_alignment = 4096;
 
 // ThreadSanitizer maps several bytes of its own for every byte reserved.
 #if defined(__SANITIZE_THREAD__)
@@ -55,8 +57,16 @@ struct staging_room {
   static constexpr std::size_t slot_bytes = std::size_t{1} << 20;
   static constexpr std::uint64_t slots = 2;
   static constexpr std::size_t inline_limit = std::size_t{64} << 10;
+  // Four segments of 1 MiB, in which a copy lies in one piece with the command in front of it:
+  // 60 copies of 64 KiB, not 63; 950 of 4 KiB, not 1000.
   static constexpr std::uint64_t inline_room = std::uint64_t{4} << 20;
-  static constexpr std::uint64_t inline_overhead = 128;  // of a command, beside its bytes
+  static constexpr std::uint64_t segment_bytes = std::uint64_t{1} << 20;
+  static constexpr std::uint64_t command_bytes = 128;
+
+  static std::uint64_t inline_share(std::size_t bytes) {
+    const std::uint64_t in_segment = segment_bytes / (bytes + command_bytes);
+    return segment_bytes / in_segment;
+  }
 
   std::atomic<std::uint64_t> slots_used{0};
   std::atomic<std::uint64_t> inline_used{0};
@@ -82,7 +92,7 @@ struct memory::impl {
 
   explicit impl(memory_settings s)
       : settings(std::move(s)),
-        pinned({host_bytes(), reserve_bytes, settings.check}),
+        pinned({host_bytes(), reserve_bytes, settings.check, pinned_alignment}),
         managed({reserve_bytes, reserve_bytes, settings.check}),
         staging(std::make_shared<std::array<staging_room, max_devices>>()) {}
 
@@ -330,7 +340,7 @@ std::shared_ptr<char> memory::try_stage(device_id device, std::size_t bytes) {
   const bool with_command = bytes <= staging_room::inline_limit;
   auto& used = with_command ? room.inline_used : room.slots_used;
   const std::uint64_t amount =
-      with_command ? bytes + staging_room::inline_overhead
+      with_command ? staging_room::inline_share(bytes)
                    : (bytes + staging_room::slot_bytes - 1) / staging_room::slot_bytes;
   const std::uint64_t size = with_command ? staging_room::inline_room : staging_room::slots;
   if (!staging_room::take(used, amount, size)) return nullptr;

@@ -71,7 +71,7 @@ memory_heap::memory_heap(heap_options options)
 
 void memory_heap::reset_ranges() {
   granules_ = free_ranges();
-  units_ = free_ranges(granule_bytes / allocation_alignment);
+  units_ = free_ranges(granule_bytes / options_.alignment);
   const std::uint64_t unit = options_.check == heap_check::guard_pages ? page_ : granule_bytes;
   if (range_.bytes() != 0) granules_.add(0, range_.bytes() / unit);
 }
@@ -103,8 +103,9 @@ void memory_heap::close_granules(std::uint64_t first, std::uint64_t count) {
 }
 
 result<void*> memory_heap::allocate_small(std::size_t bytes) {
-  constexpr std::uint64_t units_per_granule = granule_bytes / allocation_alignment;
-  const std::uint64_t units = round_up(bytes, allocation_alignment) / allocation_alignment;
+  const std::uint64_t unit = options_.alignment;
+  const std::uint64_t units_per_granule = granule_bytes / unit;
+  const std::uint64_t units = round_up(bytes, unit) / unit;
   auto at = units_.take(units);
   if (!at) {
     const auto granule = open_granules(1);
@@ -112,9 +113,8 @@ result<void*> memory_heap::allocate_small(std::size_t bytes) {
     units_.add(*granule * units_per_granule, units_per_granule);
     at = units_.take(units);
   }
-  const std::uint64_t offset = *at * allocation_alignment;
-  blocks_.emplace(offset,
-                  block{offset, units * allocation_alignment, block::where::shared_granule});
+  const std::uint64_t offset = *at * unit;
+  blocks_.emplace(offset, block{offset, units * unit, block::where::shared_granule});
   return static_cast<void*>(range_.begin() + offset);
 }
 
@@ -158,9 +158,9 @@ void memory_heap::release(void* base) {
       close_granules(gone.offset / granule_bytes, gone.length / granule_bytes);
       break;
     case block::where::shared_granule: {
-      constexpr std::uint64_t units_per_granule = granule_bytes / allocation_alignment;
+      const std::uint64_t units_per_granule = granule_bytes / options_.alignment;
       const auto free =
-          units_.add(gone.offset / allocation_alignment, gone.length / allocation_alignment);
+          units_.add(gone.offset / options_.alignment, gone.length / options_.alignment);
       if (free.length == units_per_granule) {
         units_.remove(free.offset);
         close_granules(free.offset / units_per_granule, 1);

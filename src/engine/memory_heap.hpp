@@ -63,6 +63,7 @@ struct heap_options {
   std::uint64_t capacity = 0;  // bytes that may be accessible at once
   std::size_t reserve = std::size_t{512} << 30;
   heap_check check = heap_check::none;
+  std::size_t alignment = allocation_alignment;  // of allocations that share granules
 };
 
 class memory_heap {
@@ -99,10 +100,10 @@ class memory_heap {
 
   mutable std::mutex mutex_;  // guards the rest
   std::uint64_t used_ = 0;
-  free_ranges granules_;                                     // in granules; pages with guard pages
-  free_ranges units_{granule_bytes / allocation_alignment};  // in 512 bytes
-  std::uint64_t cursor_ = 0;                                 // guard pages: where to look next
-  std::unordered_map<std::uint64_t, block> blocks_;          // by the offset of their base
+  free_ranges granules_;                             // in granules; pages with guard pages
+  free_ranges units_;                                // in units of the alignment
+  std::uint64_t cursor_ = 0;                         // guard pages: where to look next
+  std::unordered_map<std::uint64_t, block> blocks_;  // by the offset of their base
 };
 
 }  // namespace sb::engine

@@ -55,6 +55,14 @@ TEST(memory, each_kind_is_freed_by_its_own_call) {
   EXPECT_EQ(m.free_pinned(pinned), status::success);
 }
 
+TEST(memory, pinned_memory_begins_with_a_page) {
+  memory m(small_devices());
+  for (const std::size_t size : {std::size_t{1}, std::size_t{5000}, std::size_t{64}}) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(bytes(m.allocate_pinned(first, size, 0))) % 4096,
+              0u);
+  }
+}
+
 TEST(memory, info_counts_granules_of_the_device_alone) {
   memory m({[](device_id) { return memory_capacity{gib, 100 * mib}; }, heap_check::none});
   EXPECT_EQ(m.info(first).total_bytes, gib);
