@@ -21,7 +21,7 @@ int* nowhere(std::uintptr_t address = 64) {
 #define SB_NO_CHECKS __attribute__((no_sanitize("address", "undefined", "thread")))
 #endif
 
-SB_NO_CHECKS [[gnu::noinline]] void store(int* p) { *p = 1; }
+[[gnu::noinline]] SB_NO_CHECKS void store(int* p) { *p = 1; }
 
 const abi::kernel_info bad_loop = loop_kernel(
     [](const char*, thread_context* self) {
@@ -151,7 +151,7 @@ TEST(fault, assert_prints_cudas_line_for_every_thread_of_the_block_that_fails) {
             "failed.\n");
 }
 
-SB_NO_CHECKS [[gnu::noinline]] int deep(int n) {
+[[gnu::noinline]] SB_NO_CHECKS int deep(int n) {
   volatile char frame[1024];
   frame[n & 1023] = static_cast<char>(n);
   return n == 0 ? frame[5] : deep(n - 1) + frame[(n + 1) & 1023];
