@@ -79,11 +79,23 @@ status free_pool_memory(void* pointer, CUstream_st& stream) {
   return command.error();
 }
 
+// Whether the graph that captures the stream frees the pointer already.
+bool freed_in_capture(const CUstream_st& stream, const void* pointer) {
+  const std::lock_guard lock(capture_mutex());
+  if (!stream.captured_by || stream.captured_by->graph == nullptr) return false;
+  const auto& nodes = stream.captured_by->graph->nodes;
+  return std::any_of(nodes.begin(), nodes.end(), [&](cudaGraphNode_t node) {
+    const auto* gone = std::get_if<free_node>(&node->recipe.detail);
+    return gone != nullptr && gone->pointer == pointer;
+  });
+}
+
 status free_in_stream(void* pointer, cudaStream_t handle) {
   const auto stream = resolve(handle);
   if (!stream) return stream.error();
   if (pointer == nullptr) return status::success;
   if (is_capturing(**stream)) {
+    if (freed_in_capture(**stream, pointer)) return status::invalid_value;
     auto recipe = free_recipe(pointer, (*stream)->device);
     if (!recipe) return recipe.error();
     return enqueue(**stream, std::move(*recipe)).error();

@@ -43,6 +43,10 @@ def connections(values):
     return tuple(Run(env=((CONNECTIONS, v),) if v else ()) for v in values)
 
 
+def sections(*names):
+    return tuple(Run(args=(name,)) for name in names)
+
+
 ALL_CONNECTIONS = connections([None, "1", "2", "4", "8", "16", "32"])
 
 CASES = (
@@ -60,6 +64,11 @@ CASES = (
          (Run(env=((CONNECTIONS, "1"),), args=("0", "200", SETTLE)),),
          variable=(r"random\.80",), ask_again=True),
     Case("runtime", "runtime.cu"),
+    Case("memory", "memory.cu", sections("layout", "host", "shapes", "bounds")),
+    Case("memory_pools", "memory_pools.cu", sections("pools")),
+    Case("memory_reuse", "memory_reuse.cu", sections("reuse", "more")),
+    Case("memory_refusals", "memory_refusals.cu", sections("capture", "hostfn")),
+    Case("memory_waits", "memory_waits.cu", sections("waits", "staging")),
     Case("props", "props.cu"),
     Case("faults", "faults.cu", listed=True),
     Case("faults_blocking", "faults.cu", listed=True, env=(("CUDA_LAUNCH_BLOCKING", "1"),)),
