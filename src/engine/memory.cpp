@@ -294,7 +294,8 @@ std::optional<allocation> memory::remove_pool_allocation(void* base) {
 }
 
 bool memory::in_kept_range(const void* address) const {
-  if (impl_->pinned.range().contains(address) || impl_->managed.range().contains(address)) return true;
+  if (impl_->pinned.range().contains(address) || impl_->managed.range().contains(address))
+    return true;
   return std::any_of(impl_->devices.begin(), impl_->devices.end(), [&](const auto& device) {
     const auto* made = device.load(std::memory_order_acquire);
     return made != nullptr && made->heap.range().contains(address);

@@ -95,8 +95,8 @@ class memory {
 
   // The allocation that contains the address, if any. Cheap: taken on every copy.
   [[nodiscard]] std::optional<allocation> find(const void* address) const;
-  // Whether the address lies in a range that we keep for device, pinned or managed memory, allocated or
-  // not: what happens at an access there is decided by the mapping.
+  // Whether the address lies in a range that we keep for device, pinned or managed memory,
+  // allocated or not: what happens at an access there is decided by the mapping.
   [[nodiscard]] bool in_kept_range(const void* address) const;
   [[nodiscard]] memory_info info(device_id device);
   [[nodiscard]] heap_check check() const;
