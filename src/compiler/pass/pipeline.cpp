@@ -71,7 +71,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     for (kernel& one : kernels) {
       infer_pointer_flags(one);
       decide_mode(one, reach);
-      estimate_resources(one);
+      estimate_resources(one, reach);
     }
     expand_shared_constants(module);
     shared_layout layout(module, kernels, reach);

@@ -56,13 +56,17 @@ unsigned most_alive(const Function& function) {
 
 }  // namespace
 
-void estimate_resources(kernel& kernel) {
+void estimate_resources(kernel& kernel, const call_reach& reach) {
   const Function& body = *kernel.body;
   const DataLayout& layout = body.getParent()->getDataLayout();
   std::uint64_t local = 0;
-  for (const Instruction& inst : instructions(body)) {
-    if (auto* slot = dyn_cast<AllocaInst>(&inst)) {
-      if (auto size = slot->getAllocationSize(layout)) {
+  // Functions that stay calls have frames of their own; all of them at once is the worst case, but
+  // for recursion.
+  for (const Function* function : reach.from(*kernel.body)) {
+    for (const Instruction& inst : instructions(*function)) {
+      auto* slot = dyn_cast<AllocaInst>(&inst);
+      auto size = slot ? slot->getAllocationSize(layout) : std::nullopt;
+      if (size) {
         local += alignTo(size->getFixedValue(), 8);
       }
     }
