@@ -167,7 +167,8 @@ struct memory::impl {
   std::mutex devices_mutex;  // guards `owned`
   std::vector<std::unique_ptr<device_memory>> owned;
 
-  mutable std::shared_mutex index_mutex;       // guards `index`
+  mutable std::shared_mutex index_mutex;  // guards the rest
+  std::vector<const reserved_range*> pool_ranges;
   std::map<std::uintptr_t, allocation> index;  // by base; ranges do not overlap
 };
 
@@ -285,6 +286,16 @@ void memory::discharge(device_id device, std::uint64_t bytes) {
   impl_->device(device).heap.discharge(bytes);
 }
 
+void memory::keep_range(const reserved_range& range) {
+  const std::unique_lock lock(impl_->index_mutex);
+  impl_->pool_ranges.push_back(&range);
+}
+
+void memory::forget_range(const reserved_range& range) {
+  const std::unique_lock lock(impl_->index_mutex);
+  std::erase(impl_->pool_ranges, &range);
+}
+
 void memory::add_pool_allocation(device_id device, void* base, std::size_t bytes) {
   impl_->insert({memory_kind::pool, base, bytes, device, 0});
 }
@@ -296,10 +307,15 @@ std::optional<allocation> memory::remove_pool_allocation(void* base) {
 bool memory::in_kept_range(const void* address) const {
   if (impl_->pinned.range().contains(address) || impl_->managed.range().contains(address))
     return true;
-  return std::any_of(impl_->devices.begin(), impl_->devices.end(), [&](const auto& device) {
-    const auto* made = device.load(std::memory_order_acquire);
-    return made != nullptr && made->heap.range().contains(address);
-  });
+  const bool of_device =
+      std::any_of(impl_->devices.begin(), impl_->devices.end(), [&](const auto& device) {
+        const auto* made = device.load(std::memory_order_acquire);
+        return made != nullptr && made->heap.range().contains(address);
+      });
+  if (of_device) return true;
+  const std::shared_lock lock(impl_->index_mutex);
+  return std::any_of(impl_->pool_ranges.begin(), impl_->pool_ranges.end(),
+                     [&](const reserved_range* range) { return range->contains(address); });
 }
 
 std::optional<allocation> memory::find(const void* address) const {

@@ -89,6 +89,8 @@ class memory {
   // For pools, which lay out their own ranges: what they hold counts against the device.
   bool charge(device_id device, std::uint64_t bytes);
   void discharge(device_id device, std::uint64_t bytes);
+  void keep_range(const reserved_range& range);  // for in_kept_range
+  void forget_range(const reserved_range& range);
   void add_pool_allocation(device_id device, void* base, std::size_t bytes);
   // Takes it from the index, if it is a live pool allocation with this base: nobody else can then.
   std::optional<allocation> remove_pool_allocation(void* base);

@@ -29,11 +29,13 @@ memory_pool::memory_pool(memory& memory, device_id device, std::uint64_t max_byt
       max_bytes_(max_bytes),
       range_(range_bytes(memory, device, max_bytes), chunk_bytes) {
   mapped_.resize(range_.bytes() / chunk_bytes, false);
+  memory_.keep_range(range_);
 }
 
 memory_pool::~memory_pool() {
   for (const auto& [offset, gone] : live_) memory_.remove_pool_allocation(range_.begin() + offset);
   memory_.discharge(device_, usage_.reserved);
+  memory_.forget_range(range_);
 }
 
 bool memory_pool::chunk_mapped(std::uint64_t chunk) const {

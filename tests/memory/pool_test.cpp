@@ -301,6 +301,15 @@ TEST_F(pools, a_destroyed_pool_lives_until_its_last_free_is_complete) {
   EXPECT_EQ(memory_.info(first).free_bytes, gib);
 }
 
+TEST_F(pools, addresses_of_a_pool_are_kept_ones_whether_allocated_or_not) {
+  char* a = get(4096, s_);
+  EXPECT_TRUE(memory_.in_kept_range(a + 8 * mib));
+  int local = 0;
+  EXPECT_FALSE(memory_.in_kept_range(&local));
+  pools_.release_all(first);
+  EXPECT_FALSE(memory_.in_kept_range(a));
+}
+
 TEST_F(pools, the_default_pool_cannot_be_destroyed) {
   EXPECT_EQ(pools_.destroy(pool_), status::invalid_value);
   EXPECT_EQ(pools_.destroy(nullptr), status::invalid_value);
