@@ -40,6 +40,9 @@ std::string state_of(const std::string& path) {
 }  // namespace
 
 header_cache::header_cache(const toolchain& tools) : directory_(cache_directory()) {
+  // clang 19 takes the va_list of x86-64 in a parsed header for another type than its own: <string>
+  // does not compile behind it.
+  if (tools.architecture == "x86_64") directory_.clear();
   if (directory_.empty()) return;
   std::error_code error;
   fs::create_directories(directory_, error);
