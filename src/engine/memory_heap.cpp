@@ -19,23 +19,41 @@ constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
 }  // namespace
 
 reserved_range::reserved_range(std::size_t bytes, std::size_t least) {
+  bool limited = false;
   for (; bytes >= least && bytes >= granule_bytes; bytes /= 2) {
-    const std::size_t with_slack = bytes + granule_bytes;
-    void* mapping =
-        ::mmap(nullptr, with_slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (mapping == MAP_FAILED) continue;
-    mapping_ = static_cast<char*>(mapping);
-    mapping_bytes_ = with_slack;
-    const auto at = reinterpret_cast<std::uintptr_t>(mapping);
-    begin_ = mapping_ + (round_up(at, granule_bytes) - at);
-    bytes_ = bytes;
+    if (!reserve(bytes)) {
+      limited = true;
+      continue;
+    }
+    // Under a limit of the process the rest of it needs addresses too.
+    if (limited && bytes / 4 >= least) {
+      release();
+      if (!reserve(bytes / 4)) continue;
+    }
     return;
   }
 }
 
-reserved_range::~reserved_range() {
-  if (mapping_ != nullptr) ::munmap(mapping_, mapping_bytes_);
+bool reserved_range::reserve(std::size_t bytes) {
+  const std::size_t with_slack = bytes + granule_bytes;
+  void* mapping =
+      ::mmap(nullptr, with_slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapping == MAP_FAILED) return false;
+  mapping_ = static_cast<char*>(mapping);
+  mapping_bytes_ = with_slack;
+  const auto at = reinterpret_cast<std::uintptr_t>(mapping);
+  begin_ = mapping_ + (round_up(at, granule_bytes) - at);
+  bytes_ = bytes;
+  return true;
 }
+
+void reserved_range::release() {
+  if (mapping_ != nullptr) ::munmap(mapping_, mapping_bytes_);
+  mapping_ = begin_ = nullptr;
+  mapping_bytes_ = bytes_ = 0;
+}
+
+reserved_range::~reserved_range() { release(); }
 
 reserved_range::reserved_range(reserved_range&& other) noexcept { *this = std::move(other); }
 
@@ -65,7 +83,7 @@ void reserved_range::close(std::size_t offset, std::size_t bytes) {
 memory_heap::memory_heap(heap_options options)
     : options_(options),
       page_(static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))),
-      range_(options.reserve, std::size_t{1} << 30) {
+      range_(options.reserve, std::size_t{64} << 20) {
   reset_ranges();
 }
 

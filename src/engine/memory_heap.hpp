@@ -35,7 +35,7 @@ enum class heap_check : std::uint8_t {
 class reserved_range {
  public:
   reserved_range() = default;
-  // Halves the length down to `least` where a limit of the process refuses it.
+  // Shorter, down to `least`, where a limit of the process refuses the length.
   reserved_range(std::size_t bytes, std::size_t least);
   ~reserved_range();
   reserved_range(reserved_range&& other) noexcept;
@@ -53,6 +53,9 @@ class reserved_range {
   void close(std::size_t offset, std::size_t bytes);
 
  private:
+  bool reserve(std::size_t bytes);
+  void release();
+
   char* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0;
   char* begin_ = nullptr;
