@@ -101,7 +101,7 @@ static void layout() {
     MUST(cudaMalloc(&a, n));
     MUST(cudaMemGetInfo(&f1, &tot));
     say("info.alloc." + std::to_string(n), (long long)(f0 - f1));
-    say("align.alloc." + std::to_string(n), (long long)((size_t)a & -(size_t)a) > (2 << 20)
+    say("align.alloc." + std::to_string(n), (long long)((size_t)a & -(size_t)a) >= (2 << 20)
                                                 ? std::string("2M+")
                                                 : std::to_string((size_t)a & -(size_t)a));
     MUST(cudaFree(a));
