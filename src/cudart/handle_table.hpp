@@ -18,6 +18,10 @@
 #include <utility>
 #include <vector>
 
+// There in programs that run under LeakSanitizer.
+extern "C" __attribute__((weak)) void __lsan_register_root_region(const void* begin,
+                                                                  std::size_t bytes);
+
 namespace sb::cudart {
 
 template <class T, std::size_t Capacity>
@@ -76,6 +80,7 @@ class handle_table {
   }
 
  private:
+  static constexpr std::size_t step = 256;
   struct slot {
     alignas(T) unsigned char storage[sizeof(T)];
     std::atomic<bool> live;  // zero pages: false
@@ -89,7 +94,15 @@ class handle_table {
       return place;
     }
     if (slots_ == nullptr || used_ == Capacity) return nullptr;
+    if (used_ % step == 0) tell_leak_checker(used_);
     return &slots_[used_++];
+  }
+
+  // What a live handle refers to is no leak, although it is referred to from a mapping of our own.
+  void tell_leak_checker(std::size_t first) {
+    if (__lsan_register_root_region == nullptr) return;
+    const std::size_t count = Capacity - first < step ? Capacity - first : step;
+    __lsan_register_root_region(&slots_[first], count * sizeof(slot));
   }
 
   [[nodiscard]] slot* slot_of(const T* object) const {
