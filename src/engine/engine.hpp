@@ -1,8 +1,8 @@
 // The engine: runs stream work on this machine. Everything the CUDA border needs of it is here.
 //
-// Thread safety: every member may be called from any thread at any time, also while another blocks in
-// synchronize(). No lock of the engine is held while kernels, copies or host functions run.
-// Lock order: see engine.cpp.
+// Thread safety: every member may be called from any thread at any time, also while another blocks
+// in synchronize(). No lock of the engine is held while kernels, copies or host functions run. Lock
+// order: see engine.cpp.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,10 @@ namespace sb::engine {
 
 struct engine_options {
   std::vector<device_profile> devices;
-  std::uint32_t connections = 8;       // CUDA_DEVICE_MAX_CONNECTIONS
-  std::uint32_t pending_kernels = 1023;  // a stream takes this many; the next launch blocks its caller
-  std::uint32_t workers = 0;           // threads that run kernels; 0: one per core
+  std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
+  std::uint32_t pending_kernels =
+      1023;                   // a stream takes this many; the next launch blocks its caller
+  std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
 };
 
 // One node of a graph launch.
@@ -35,8 +36,8 @@ struct graph_item {
 
 class engine {
  public:
-  // The process's engine, created at the first use with options from the environment (STREAMBED_DEVICES,
-  // CUDA_DEVICE_MAX_CONNECTIONS, STREAMBED_WORKERS).
+  // The process's engine, created at the first use with options from the environment
+  // (STREAMBED_DEVICES, CUDA_DEVICE_MAX_CONNECTIONS, STREAMBED_WORKERS).
   static engine& instance();
 
   explicit engine(engine_options options);
@@ -54,21 +55,23 @@ class engine {
   // Enqueues. Blocks only where CUDA does: a kernel behind 1023 pending ones of its stream.
   // The wait for a record that is already complete (or was never made) must not be submitted.
   command_id submit(stream_id stream, operation what, std::span<const command_id> after = {});
-  // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is done;
-  // later work of the stream waits for all of it. Returns the command that completes last.
+  // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is
+  // done; later work of the stream waits for all of it. Returns the command that completes last.
   command_id submit_graph(stream_id stream, std::span<const graph_item> items,
                           std::span<const command_id> after = {});
 
   [[nodiscard]] bool done(command_id id);
   [[nodiscard]] bool idle(stream_id stream);  // as cudaStreamQuery sees it
   [[nodiscard]] bool idle(device_id device);
-  // Blocks the caller; flushes what kernels printed. Answers the device's sticky error if there is one.
+  // Blocks the caller; flushes what kernels printed. Answers the device's sticky error if there is
+  // one.
   status synchronize(const sched::wait_target& target, device_id device);
   void flush_prints(device_id device);
 
   // The error that every call on the device answers after a fault, or success.
   [[nodiscard]] status sticky_error(device_id device) const;
-  // Forgets everything about the device: waits for or drops its work, frees its memory, clears errors.
+  // Forgets everything about the device: waits for or drops its work, frees its memory, clears
+  // errors.
   void reset(device_id device);
 
   // Whether the address lies in memory that a kernel of the device allocated with malloc.

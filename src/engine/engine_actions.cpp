@@ -54,6 +54,10 @@ void engine::impl::free_node(node* n) {
   nodes_freed.notify_all();
 }
 
+void engine::impl::hold(kernel_run& run) {
+  node_of(run)->references.fetch_add(1, std::memory_order_relaxed);
+}
+
 void engine::impl::release(kernel_run& run, std::uint64_t n) {
   node* owner = node_of(run);
   if (owner->references.fetch_sub(n, std::memory_order_acq_rel) != n) return;

@@ -104,6 +104,7 @@ struct engine::impl final : kernel_sink {
   void do_host_function(node& n);
   lane& lane_of(const node& n);
   void blocks_done(kernel_run& run, std::uint64_t n) override;
+  void hold(kernel_run& run) override;
   void release(kernel_run& run, std::uint64_t n) override;
 
   // engine_faults.cpp. Without the lock:

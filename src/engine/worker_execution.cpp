@@ -80,11 +80,14 @@ void worker_pool::execute(worker& w, const work& what) {
       sink_.release(*what.run, what.count);
       break;
     case work::kind::chunk:
+      // Its blocks may be over, and gone with the run, before the chunk is.
+      sink_.hold(*what.run);
       if (what.run->info().mode == abi::kernel_mode::loop) {
         run_loop_chunk(w, *what.run, what.first, what.count);
       } else {
         run_fiber_chunk(w, *what.run, what.first, what.count);
       }
+      sink_.release(*what.run, 1);
       break;
     case work::kind::resume:
     case work::kind::retry: {
@@ -131,7 +134,7 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
     }
   }
   if (job.done != 0) sink_.blocks_done(run, job.done);
-  sink_.release(run, count - waiting);
+  if (count != waiting) sink_.release(run, count - waiting);
 }
 
 void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t first,

@@ -34,6 +34,8 @@ class kernel_sink {
   virtual void blocks_done(kernel_run& run, std::uint64_t n) = 0;
   // The block failed; called before its references are released.
   virtual void block_failed(kernel_run& run, const block& where) = 0;
+  // The pool takes one more reference; it has one already.
+  virtual void hold(kernel_run& run) = 0;
   // The pool has given up `n` of its references.
   virtual void release(kernel_run& run, std::uint64_t n) = 0;
 
@@ -61,6 +63,7 @@ class worker_pool {
   struct slot {
     std::thread thread;
     std::unique_ptr<worker> self;
+    const kernel_run* on = nullptr;  // the kernel it is inside of
     bool extra = false;
     bool over = false;
   };
@@ -88,6 +91,8 @@ class worker_pool {
   work pick_spinner(std::uint64_t now);
   work pick_chunk();
   [[nodiscard]] bool others_ready() const;
+  [[nodiscard]] bool all_stuck(std::uint64_t now) const;
+  [[nodiscard]] bool starving(std::uint64_t now) const;
   [[nodiscard]] std::uint64_t next_deadline() const;
   std::uint64_t chunk_size(const kernel_run& run) const;
 

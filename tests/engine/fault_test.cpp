@@ -174,9 +174,10 @@ TEST(fault, endless_recursion_hits_the_guard_page) {
 
 TEST(fault, some_recursion_is_fine) {
   static const abi::kernel_info recurses = fiber_kernel(
-      [](const char* p, thread_context*) { *params_of<int*>(p) = deep(60); }, "recurses");
+      [](const char* p, thread_context*) { params_of<std::atomic<int>*>(p)->store(deep(60)); },
+      "recurses");
   engine_test t;
-  int sink = 0;
+  std::atomic<int> sink{0};
   t.e.submit(t.stream(), launch(recurses, {20}, {1}, &sink));
   EXPECT_EQ(t.sync(), status::success);
 }
