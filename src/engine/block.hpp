@@ -115,6 +115,7 @@ struct block {
   kernel_run* run = nullptr;
   worker* on = nullptr;
   std::uint64_t index = 0;
+  bool unfinished = false;    // gave up a turn half done; guarded by the pool
   std::uint64_t wake_ns = 0;  // outcome sleeping
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them

@@ -30,6 +30,10 @@ struct kernel_run {
 
   // Guarded by the worker pool's lock.
   bool queued = false;
+  // Fiber-mode blocks that gave up a turn half done, and how often that happened since one of the
+  // kernel's blocks began or ended. Guarded by the pool.
+  std::uint32_t unfinished = 0;
+  std::uint32_t turns = 0;
   std::uint64_t grid_arrived = 0;  // blocks at the grid barrier
   std::uint64_t ended = 0;         // blocks that are over: they count as arrived
   std::vector<block*> grid_waiting;

@@ -3,14 +3,21 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
+#include <thread>
 
 namespace sb::engine {
 
 namespace {
 
-// Idle stacks beyond this many give their pages back to the system.
-constexpr std::size_t warm_stacks = 8192;
+// Idle stacks beyond this many give their pages back to the system. Every worker may be inside a
+// block of 1024 threads, with another one's stacks on their way back.
+std::size_t warm_stacks() {
+  static const std::size_t count =
+      std::max<std::size_t>(8192, std::size_t{2048} * std::thread::hardware_concurrency());
+  return count;
+}
 
 // A guard made by mprotect splits a mapping in two, and a process may have 65530 of them; a guard
 // made by madvise (Linux 6.13) does not. Without the latter, stacks beyond this budget go
@@ -93,7 +100,7 @@ void stack_pool::give(fiber* list) {
   while (list != nullptr) {
     fiber* f = list;
     list = f->next;
-    if (f->touched && idle_touched_ >= warm_stacks) {
+    if (f->touched && idle_touched_ >= warm_stacks()) {
       madvise(f->stack, f->stack_bytes, MADV_DONTNEED);
       f->touched = false;
     }

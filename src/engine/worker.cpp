@@ -5,7 +5,7 @@ namespace sb::engine {
 namespace {
 
 // A worker keeps the stacks of one full block; what lies beyond goes back to the others.
-constexpr std::size_t kept_fibers = 1024;
+constexpr std::size_t kept_fibers = 4096;
 constexpr std::size_t taken_at_once = 32;
 
 thread_local worker* this_worker = nullptr;

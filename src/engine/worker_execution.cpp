@@ -180,6 +180,13 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
     --spin_in_flight_;
     round_cost_ns_ += cost_ns;
   }
+  if (outcome == block_outcome::more) {
+    if (!std::exchange(b->unfinished, true)) ++run.unfinished;
+    ++run.turns;
+  } else if (std::exchange(b->unfinished, false)) {
+    --run.unfinished;
+    run.turns = 0;
+  }
   switch (outcome) {
     case block_outcome::spinning:
       if (!was_spinning) spin_due_ns_ = std::min(spin_due_ns_, now);

@@ -156,11 +156,17 @@ void worker_pool::main(slot& self) {
     }
     // Whoever finds work looks for the next one to help, and for one to watch the time.
     if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
+    self.on = what.waiting != nullptr ? what.waiting->run : what.run;
     lock.unlock();
     w.busy_since_ns.store(steady_ns(), std::memory_order_relaxed);
     execute(w, what);
     w.busy_since_ns.store(0, std::memory_order_relaxed);
     lock.lock();
+    self.on = nullptr;
+    if (self.extra && !all_stuck(steady_ns())) {
+      if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
+      break;
+    }
   }
   set_current_worker(nullptr);
   self.self.reset();
@@ -170,8 +176,32 @@ void worker_pool::main(slot& self) {
   // A retired extra worker is joined by the supervisor or by stop().
 }
 
-// While work is ready and every worker has been inside one block for long, adds a worker: a long
-// block must not hold up other streams.
+// Every worker but the retiring has been inside one block for long.
+bool worker_pool::all_stuck(std::uint64_t now) const {
+  return std::all_of(slots_.begin(), slots_.end(), [&](const slot& s) {
+    if (s.extra || s.over || !s.self) return true;
+    const std::uint64_t since = s.self->busy_since_ns.load(std::memory_order_relaxed);
+    return since != 0 && now - std::min(now, since) > stuck_after_ns;
+  });
+}
+
+// Some kernel has work ready and no worker inside of it. More workers for kernels that are being
+// worked on would only share the same cores.
+bool worker_pool::starving(std::uint64_t now) const {
+  if (!spin_now_.empty() || next_deadline() <= now) return true;
+  const auto unserved = [&](const kernel_run* run) {
+    return std::none_of(slots_.begin(), slots_.end(), [&](const slot& s) { return s.on == run; });
+  };
+  if (std::any_of(resumable_.begin(), resumable_.end(),
+                  [&](const block* b) { return unserved(b->run); }))
+    return true;
+  return std::any_of(ready_.begin(), ready_.end(), [&](const auto& p) {
+    return std::any_of(p.second.begin(), p.second.end(), unserved);
+  });
+}
+
+// While a kernel has work ready and every worker has been inside a block of another for long, adds
+// a worker: a long block must not hold up other streams.
 void worker_pool::supervise() {
   pthread_setname_np(pthread_self(), "sb-supervisor");
   std::unique_lock lock(mutex_);
@@ -197,12 +227,7 @@ void worker_pool::supervise() {
       watching_ = alive_ > target_ || (idle_ == 0 && next_deadline() != never);
       continue;
     }
-    const bool all_stuck = std::all_of(slots_.begin(), slots_.end(), [&](const slot& s) {
-      const std::uint64_t since =
-          s.self ? s.self->busy_since_ns.load(std::memory_order_relaxed) : 0;
-      return since != 0 && now - std::min(now, since) > stuck_after_ns;
-    });
-    if (all_stuck && slots_.size() < most_threads) add_thread(true);
+    if (slots_.size() < most_threads && all_stuck(now) && starving(now)) add_thread(true);
   }
 }
 
@@ -295,12 +320,24 @@ worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
   return w;
 }
 
+// Blocks that are half done go before new ones of their kernel: each holds as many stacks as it has
+// threads. Only when they take turn after turn, as if they waited for the others, may one more
+// begin.
+bool worker_pool::may_begin(const kernel_run& run) const {
+  return run.unfinished < target_ || run.turns >= 4 * run.unfinished;
+}
+
 worker_pool::work worker_pool::pick_chunk() {
   work w;
   for (auto& [priority, runs] : ready_) {
-    while (!runs.empty()) {
+    for (std::size_t left = runs.size(); left != 0; --left) {
       kernel_run* run = runs.front();
       runs.pop_front();
+      if (!may_begin(*run)) {
+        runs.push_back(run);
+        continue;
+      }
+      run->turns = 0;
       w.count = run->claim(chunk_size(*run), w.first);
       if (run->unclaimed() != 0) {
         runs.push_back(run);  // resident kernels of one priority take turns

@@ -90,6 +90,7 @@ class worker_pool {
   work pick(std::uint64_t now);
   work pick_spinner(std::uint64_t now);
   work pick_chunk();
+  [[nodiscard]] bool may_begin(const kernel_run& run) const;
   [[nodiscard]] bool others_ready() const;
   [[nodiscard]] bool all_stuck(std::uint64_t now) const;
   [[nodiscard]] bool starving(std::uint64_t now) const;
