@@ -1,14 +1,17 @@
 // The contract between compiled kernels and the engine that runs them.
 //
-// The LLVM pass (src/compiler) writes these structures into every device image and calls through the
-// table; the engine (src/engine) reads them after loading an image and fills the table. The layout is
-// plain C, so that the pass can refer to it by offset. Change `version` with any change here.
+// The LLVM pass (src/compiler) writes these structures into every device image and calls through
+// the table; the engine (src/engine) reads them after loading an image and fills the table. The
+// layout is plain C, so that the pass can refer to it by offset. Change `version` with any change
+// here.
 //
 // Names in a device image, for a kernel whose (mangled) symbol is K:
 //   K.sb            kernel_info, the descriptor of the kernel (found by dlsym)
-//   __sb_table      device_table*, a hidden-per-image pointer variable (exported, found by dlsym) that
+//   __sb_table      device_table*, a hidden-per-image pointer variable (exported, found by dlsym)
+//   that
 //                   the engine sets before anything of the image runs
-//   V.sb_managed    void*, for each __managed__ variable V: the engine stores the address of the host's
+//   V.sb_managed    void*, for each __managed__ variable V: the engine stores the address of the
+//   host's
 //                   variable there; device code reaches V only through it
 //
 // What device code may call (declared in include/cuda, lowered by the pass):
@@ -59,10 +62,11 @@ struct block_context {
   char* dynamic_shared;  // shared + static_shared_bytes rounded up to 128
 };
 
-// One per thread in fiber mode. In loop mode one per block: a kernel that calls a table slot or a function
-// that is not inlined stores `tid` and `linear_tid` before each thread's turn, others leave them alone.
-// In loop mode a changed linear_tid tells the engine that the next thread began: the logical clock of
-// that thread starts where the block's did, or the waits of the threads would add up.
+// One per thread in fiber mode. In loop mode one per block: a kernel that calls a table slot or a
+// function that is not inlined stores `tid` and `linear_tid` before each thread's turn, others
+// leave them alone. In loop mode a changed linear_tid tells the engine that the next thread began:
+// the logical clock of that thread starts where the block's did, or the waits of the threads would
+// add up.
 struct thread_context {
   block_context* block;
   std::uint32_t tid[3];
@@ -82,8 +86,8 @@ struct kernel_info {
   std::uint32_t param_bytes;            // size of the packed parameter buffer
   std::uint32_t max_threads_per_block;  // __launch_bounds__, or 1024
   std::uint32_t min_blocks_per_multiprocessor;
-  std::uint32_t local_bytes;        // private memory per thread (an estimate)
-  std::uint32_t registers;          // per thread (an estimate)
+  std::uint32_t local_bytes;                   // private memory per thread (an estimate)
+  std::uint32_t registers;                     // per thread (an estimate)
   std::uint32_t uses_cooperative_groups_grid;  // needs a cooperative launch for grid sync
 };
 
@@ -91,37 +95,46 @@ struct kernel_info {
 enum class shuffle_kind : std::uint32_t { index = 0, up = 1, down = 2, xor_ = 3 };
 enum class vote_kind : std::uint32_t { all = 0, any = 1, uniform = 2, ballot = 3 };
 enum class reduce_kind : std::uint32_t {
-  add = 0, min_s = 1, max_s = 2, min_u = 3, max_u = 4, and_ = 5, or_ = 6, xor_ = 7
+  add = 0,
+  min_s = 1,
+  max_s = 2,
+  min_u = 3,
+  max_u = 4,
+  and_ = 5,
+  or_ = 6,
+  xor_ = 7
 };
 enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 3 };
 
 // X(return type, NAME, parameters after `thread_context* self`)
 // Slots are numbered in this order from 0; each is one pointer wide. `self` is always passed first.
-#define SB_DEVICE_TABLE(X)                                                                         \
-  X(thread_context*, self, (void))                    /* of the running thread; takes no self */   \
-  X(int, barrier, (std::uint32_t kind, int predicate))                                             \
-  X(void, warp_sync, (std::uint32_t mask))                                                         \
-  X(std::uint64_t, shuffle,                                                                        \
-    (std::uint32_t mask, std::uint32_t kind, std::uint64_t value, std::uint32_t lane_or_delta,     \
-     std::uint32_t width, int* in_range))                                                          \
-  X(std::uint32_t, vote, (std::uint32_t mask, std::uint32_t kind, int predicate))                  \
-  X(std::uint32_t, match, (std::uint32_t mask, std::uint32_t all, std::uint64_t value, int* predicate)) \
-  X(std::uint32_t, reduce, (std::uint32_t mask, std::uint32_t kind, std::uint32_t value))          \
-  X(std::uint32_t, active_mask, (void))               /* threads of the warp converged here */     \
-  X(std::uint64_t, clock, (void))                     /* device cycles, thread's logical clock */  \
-  X(std::uint64_t, global_timer, (void))              /* nanoseconds */                            \
-  X(void, wait_until, (std::uint64_t cycles))         /* until clock() >= cycles, logically */     \
-  X(void, wait_until_timer, (std::uint64_t ns))       /* until global_timer() >= ns, logically */  \
-  X(void, nanosleep, (std::uint32_t ns))                                                           \
-  X(void, yield, (void))                              /* the back edge of a spinning loop */       \
-  X(int, print, (const char* format, ...))            /* printf in a kernel */                     \
-  X(void, assert_fail, (const char* expression, const char* file, std::uint32_t line, const char* function)) \
-  X(void, trap, (void))                                                                            \
-  X(void*, allocate, (std::size_t bytes))             /* malloc in a kernel */                     \
-  X(void, deallocate, (void* pointer))                                                             \
-  X(void, grid_sync, (void))                          /* cooperative launches */                   \
-  X(std::uint32_t, sm_id, (void))                                                                  \
-  /* yield, telling what the loop's exit depends on: a changed value means that it got on */        \
+#define SB_DEVICE_TABLE(X)                                                                     \
+  X(thread_context*, self, (void)) /* of the running thread; takes no self */                  \
+  X(int, barrier, (std::uint32_t kind, int predicate))                                         \
+  X(void, warp_sync, (std::uint32_t mask))                                                     \
+  X(std::uint64_t, shuffle,                                                                    \
+    (std::uint32_t mask, std::uint32_t kind, std::uint64_t value, std::uint32_t lane_or_delta, \
+     std::uint32_t width, int* in_range))                                                      \
+  X(std::uint32_t, vote, (std::uint32_t mask, std::uint32_t kind, int predicate))              \
+  X(std::uint32_t, match,                                                                      \
+    (std::uint32_t mask, std::uint32_t all, std::uint64_t value, int* predicate))              \
+  X(std::uint32_t, reduce, (std::uint32_t mask, std::uint32_t kind, std::uint32_t value))      \
+  X(std::uint32_t, active_mask, (void))         /* threads of the warp converged here */       \
+  X(std::uint64_t, clock, (void))               /* device cycles, thread's logical clock */    \
+  X(std::uint64_t, global_timer, (void))        /* nanoseconds */                              \
+  X(void, wait_until, (std::uint64_t cycles))   /* until clock() >= cycles, logically */       \
+  X(void, wait_until_timer, (std::uint64_t ns)) /* until global_timer() >= ns, logically */    \
+  X(void, nanosleep, (std::uint32_t ns))                                                       \
+  X(void, yield, (void))                   /* the back edge of a spinning loop */              \
+  X(int, print, (const char* format, ...)) /* printf in a kernel */                            \
+  X(void, assert_fail,                                                                         \
+    (const char* expression, const char* file, std::uint32_t line, const char* function))      \
+  X(void, trap, (void))                                                                        \
+  X(void*, allocate, (std::size_t bytes)) /* malloc in a kernel */                             \
+  X(void, deallocate, (void* pointer))                                                         \
+  X(void, grid_sync, (void)) /* cooperative launches */                                        \
+  X(std::uint32_t, sm_id, (void))                                                              \
+  /* yield, telling what the loop's exit depends on: a changed value means that it got on */   \
   X(void, spin, (std::uint64_t seen))
 
 struct device_table {

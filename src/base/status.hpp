@@ -1,4 +1,5 @@
-// Status codes used inside Streambed. The numbers are CUDA's, so that the border converts by a cast.
+// Status codes used inside Streambed. The numbers are CUDA's, so that the border converts by a
+// cast.
 #pragma once
 
 #include <cassert>

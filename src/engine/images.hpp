@@ -1,8 +1,8 @@
-// Device images: what the compiler embedded in the program, loaded once per virtual device so that each
-// device has its own __device__ variables.
+// Device images: what the compiler embedded in the program, loaded once per virtual device so that
+// each device has its own __device__ variables.
 //
-// Registration runs from static constructors of the program, before and during those of the runtime:
-// everything behind these functions lives in function-local statics.
+// Registration runs from static constructors of the program, before and during those of the
+// runtime: everything behind these functions lives in function-local statics.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct image;
 
 image* register_image(const void* elf);  // points at 7f 45 4c 46; stays valid
 void register_kernel(image* owner, const void* host_stub, const char* device_name);
-void register_variable(image* owner, void* host_variable, const char* device_name, std::size_t bytes,
-                       bool constant, bool managed);
+void register_variable(image* owner, void* host_variable, const char* device_name,
+                       std::size_t bytes, bool constant, bool managed);
 void unregister_image(image* owner);
 
 // The kernel behind a launch stub on a device; loads the image there when it is not yet.

@@ -1,5 +1,5 @@
-// What a command does when it runs: the engine's half of a command, self-contained, so that a call can be
-// submitted now or kept in a graph and submitted many times.
+// What a command does when it runs: the engine's half of a command, self-contained, so that a call
+// can be submitted now or kept in a graph and submitted many times.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,8 @@ struct kernel_operation {
   std::vector<char> params;
 };
 
-// Bytes from one place to another, as up to three dimensions; a plain copy has height == depth == 1.
+// Bytes from one place to another, as up to three dimensions; a plain copy has height == depth
+// == 1.
 struct copy_operation {
   void* destination = nullptr;
   const void* source = nullptr;
@@ -45,7 +46,7 @@ struct copy_operation {
 struct fill_operation {
   void* destination = nullptr;
   std::uint32_t value = 0;
-  std::uint32_t element_size = 1;  // 1, 2 or 4
+  std::uint32_t element_size = 1;                // 1, 2 or 4
   std::size_t width = 0, height = 1, depth = 1;  // width in elements
   std::size_t pitch = 0, slice = 0;              // bytes
 };

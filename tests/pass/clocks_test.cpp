@@ -6,8 +6,8 @@
 namespace sb::test {
 namespace {
 
-// The machine's clock steps by 20 cycles a reading, so a loop that is not solved reads it thousands of
-// times here.
+// The machine's clock steps by 20 cycles a reading, so a loop that is not solved reads it thousands
+// of times here.
 struct clocks : testing::TestWithParam<const char*> {
   image device{std::string(PASS_IMAGES "/clocks") + GetParam() + ".so"};
   bool loops(const char* kernel) const {

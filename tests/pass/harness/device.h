@@ -1,5 +1,5 @@
-// The least that a kernel needs in the tests of the pass: qualifiers, builtins, runtime calls. The tests
-// must not depend on the real headers.
+// The least that a kernel needs in the tests of the pass: qualifiers, builtins, runtime calls. The
+// tests must not depend on the real headers.
 #pragma once
 #define __global__ __attribute__((global, annotate("streambed.kernel")))
 #define __device__ __attribute__((device))
@@ -17,13 +17,13 @@ typedef unsigned long long u64;
 
 extern "C" {
 #define SB_BUILTIN(name) __device__ unsigned __sb_##name(void);
-SB_BUILTIN(tid_x) SB_BUILTIN(tid_y) SB_BUILTIN(tid_z)
-SB_BUILTIN(ntid_x) SB_BUILTIN(ntid_y) SB_BUILTIN(ntid_z)
-SB_BUILTIN(ctaid_x) SB_BUILTIN(ctaid_y) SB_BUILTIN(ctaid_z)
-SB_BUILTIN(nctaid_x) SB_BUILTIN(nctaid_y) SB_BUILTIN(nctaid_z)
-SB_BUILTIN(laneid) SB_BUILTIN(warpid) SB_BUILTIN(linear_tid) SB_BUILTIN(dynamic_shared_bytes)
+SB_BUILTIN(tid_x)
+SB_BUILTIN(tid_y) SB_BUILTIN(tid_z) SB_BUILTIN(ntid_x) SB_BUILTIN(ntid_y) SB_BUILTIN(ntid_z)
+    SB_BUILTIN(ctaid_x) SB_BUILTIN(ctaid_y) SB_BUILTIN(ctaid_z) SB_BUILTIN(nctaid_x)
+        SB_BUILTIN(nctaid_y) SB_BUILTIN(nctaid_z) SB_BUILTIN(laneid) SB_BUILTIN(warpid)
+            SB_BUILTIN(linear_tid) SB_BUILTIN(dynamic_shared_bytes)
 #undef SB_BUILTIN
-__device__ int __sb_rt_barrier(unsigned kind, int predicate);
+                __device__ int __sb_rt_barrier(unsigned kind, int predicate);
 __device__ u64 __sb_rt_clock(void);
 __device__ u64 __sb_rt_global_timer(void);
 __device__ void __sb_rt_nanosleep(unsigned ns);
@@ -39,23 +39,25 @@ __device__ float sinf(float);
 __device__ float sqrtf(float);
 }
 
-struct sb_uint3 { unsigned x, y, z; };
+struct sb_uint3 {
+  unsigned x, y, z;
+};
 struct sb_dim3 {
   unsigned x, y, z;
   __host__ __device__ sb_dim3(unsigned a = 1, unsigned b = 1, unsigned c = 1) : x(a), y(b), z(c) {}
 };
-#define SB_AXIS(axis) \
+#define SB_AXIS(axis)                                                  \
   __device__ unsigned get_##axis() const { return __sb_tid_##axis(); } \
   __declspec(property(get = get_##axis)) unsigned axis;
-#define SB_INDEX(type, variable, prefix)                                                    \
-  struct type {                                                                             \
-    __device__ static unsigned get_x() { return __sb_##prefix##_x(); }                      \
-    __device__ static unsigned get_y() { return __sb_##prefix##_y(); }                      \
-    __device__ static unsigned get_z() { return __sb_##prefix##_z(); }                      \
-    __declspec(property(get = get_x)) unsigned x;                                           \
-    __declspec(property(get = get_y)) unsigned y;                                           \
-    __declspec(property(get = get_z)) unsigned z;                                           \
-  };                                                                                        \
+#define SB_INDEX(type, variable, prefix)                               \
+  struct type {                                                        \
+    __device__ static unsigned get_x() { return __sb_##prefix##_x(); } \
+    __device__ static unsigned get_y() { return __sb_##prefix##_y(); } \
+    __device__ static unsigned get_z() { return __sb_##prefix##_z(); } \
+    __declspec(property(get = get_x)) unsigned x;                      \
+    __declspec(property(get = get_y)) unsigned y;                      \
+    __declspec(property(get = get_z)) unsigned z;                      \
+  };                                                                   \
   extern const __attribute__((device)) __attribute__((weak)) type variable;
 SB_INDEX(sb_thread_index, threadIdx, tid)
 SB_INDEX(sb_block_index, blockIdx, ctaid)

@@ -34,14 +34,21 @@ extern "C" __global__ void private_arrays(int* out) {
 }
 
 struct empty {};
-struct pair { double a; char b; };
+struct pair {
+  double a;
+  char b;
+};
 struct tracked {
   int x;
   __host__ __device__ tracked(const tracked& other) : x(other.x + 1) {}
   __host__ __device__ ~tracked() {}
 };
-struct alignas(16) quad { float x, y, z, w; };
-struct big { int a[1500]; };
+struct alignas(16) quad {
+  float x, y, z, w;
+};
+struct big {
+  int a[1500];
+};
 enum class colour : short { red = 7 };
 
 extern "C" __global__ void every_kind(long* out, bool flag, empty, pair p, tracked t, quad q, big b,
@@ -118,7 +125,8 @@ extern "C" __global__ void conversions(int* out, float big, float negative) {
   out[3] = (unsigned char)big;
 }
 
-extern "C" __global__ void pointer_uses(const int* in, int* out, int* both, int* unused, int** deep) {
+extern "C" __global__ void pointer_uses(const int* in, int* out, int* both, int* unused,
+                                        int** deep) {
   out[0] = in[0];
   both[0] += 1;
   *deep[0] = 3;

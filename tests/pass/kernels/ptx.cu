@@ -42,13 +42,15 @@ extern "C" __global__ void integers(unsigned* out, unsigned a, unsigned b, unsig
   asm("mul.hi.u32 %0, %1, %2;" : "=r"(out[5]) : "r"(a), "r"(b));
   asm("shf.l.wrap.b32 %0, %1, %2, 8;" : "=r"(out[6]) : "r"(a), "r"(b));
   asm("{\n\t.reg .pred p;\n\tsetp.gt.u32 p, %1, %2;\n\tselp.u32 %0, 1, 0, p;\n}"
-      : "=r"(out[7]) : "r"(a), "r"(b));
+      : "=r"(out[7])
+      : "r"(a), "r"(b));
   unsigned sum = c;
   asm("add.u32 %0, %0, %1;" : "+r"(sum) : "r"(a));
   out[8] = sum;
   unsigned low, high;
   asm("add.cc.u32 %0, %2, %3;\n\taddc.u32 %1, 5, 6;"
-      : "=r"(low), "=r"(high) : "r"(0xffffffffu), "r"(2u));
+      : "=r"(low), "=r"(high)
+      : "r"(0xffffffffu), "r"(2u));
   out[9] = low;
   out[10] = high;
   asm("popc.b32 %0, %1;" : "=r"(out[11]) : "r"(a));
@@ -59,7 +61,8 @@ extern "C" __global__ void integers(unsigned* out, unsigned a, unsigned b, unsig
   out[14] = joined == 0x200000001ull;
   unsigned guarded = 7;
   asm("{ .reg .pred q; setp.eq.u32 q, %1, 3; @q mov.u32 %0, 9; @!q mov.u32 %0, 8; }"
-      : "+r"(guarded) : "r"(c));
+      : "+r"(guarded)
+      : "r"(c));
   out[15] = guarded;
 }
 
@@ -100,7 +103,8 @@ extern "C" __global__ void shared_addresses(int* out) {
   __shared__ int tile[32];
   unsigned where;
   asm("{ .reg .u64 a; cvta.to.shared.u64 a, %1; cvt.u32.u64 %0, a; }"
-      : "=r"(where) : "r"(&tile[threadIdx.x]));
+      : "=r"(where)
+      : "r"(&tile[threadIdx.x]));
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(where), "r"(threadIdx.x * 3) : "memory");
   asm volatile("bar.sync 0;" ::: "memory");
   int v;

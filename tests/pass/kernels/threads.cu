@@ -223,4 +223,8 @@ extern "C" __global__ void traps(int* out) {
   if (threadIdx.x == 1) __builtin_trap();
   out[threadIdx.x] = 1;
 }
-extern "C" __global__ void grid_wide(int* p) { *p = 1; __sb_rt_grid_sync(); *p = 2; }
+extern "C" __global__ void grid_wide(int* p) {
+  *p = 1;
+  __sb_rt_grid_sync();
+  *p = 2;
+}
