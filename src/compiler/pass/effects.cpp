@@ -125,6 +125,42 @@ bool waits_before_effects(const Function& body, const DenseSet<const Function*>&
   return false;
 }
 
+// Calls that answer the same for every thread of a block, or only let its time pass.
+bool is_same_for_all(const CallBase& call) {
+  if (auto which = called_slot(call)) {
+    return effect_of(*which) == slot_effect::waits || *which == slot::clock ||
+           *which == slot::global_timer;
+  }
+  const Function* callee = call.getCalledFunction();
+  if (!callee) {
+    return false;
+  }
+  if (callee->isIntrinsic()) {
+    return call.isDebugOrPseudoInst() || call.isLifetimeStartOrEnd() ||
+           (call.doesNotAccessMemory() && !call.isConvergent());
+  }
+  StringRef name = callee->getName();
+  return name.starts_with("__sb_ntid_") || name.starts_with("__sb_ctaid_") ||
+         name.starts_with("__sb_nctaid_");
+}
+
+// No thread of the block knows which one it is, and none leaves anything behind: a kernel that only
+// waits. Whoever runs one of them has run all.
+bool are_threads_alike(const Function& body) {
+  return all_of(instructions(body), [](const Instruction& inst) {
+    if (auto* call = dyn_cast<CallBase>(&inst)) {
+      return is_same_for_all(*call);
+    }
+    if (auto* store = dyn_cast<StoreInst>(&inst)) {
+      return store->isSimple() && isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()));
+    }
+    if (auto* load = dyn_cast<LoadInst>(&inst)) {
+      return load->isSimple();
+    }
+    return !inst.mayReadOrWriteMemory();
+  });
+}
+
 }  // namespace
 
 call_reach::call_reach(Module& module) {
@@ -194,6 +230,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
               waits_before_effects(*function, waiting, true);
   }
   kernel.mode = fibers ? abi::kernel_mode::fibers : abi::kernel_mode::loop;
+  kernel.threads_are_alike = !fibers && functions.size() == 1 && are_threads_alike(*kernel.body);
   kernel.stores_thread_index = all.calls_table || functions.size() > 1;
 }
 

@@ -21,8 +21,8 @@ class call_reach {
   std::vector<llvm::Function*> address_taken_;
 };
 
-// Decides mode, stores_thread_index and syncs_grid. Runs after waiting and spinning loops were
-// treated.
+// Decides mode, threads_are_alike, stores_thread_index and syncs_grid. Runs after waiting and
+// spinning loops were treated.
 void decide_mode(kernel& kernel, const call_reach& reach);
 
 }  // namespace sb::pass

@@ -56,7 +56,9 @@ class entry_builder {
   Function* build() {
     builder_.SetInsertPoint(BasicBlock::Create(entry_.getContext(), "entry", &entry_));
     builder_.SetCurrentDebugLocation(attach_debug_info(entry_, kernel_));
-    CallInst* call = kernel_.mode == abi::kernel_mode::loop ? build_loops() : build_thread();
+    CallInst* call = kernel_.mode == abi::kernel_mode::fibers ? build_thread()
+                     : kernel_.threads_are_alike              ? build_only_thread()
+                                                              : build_loops();
     InlineFunctionInfo info;
     InlineFunction(*call, info);
     return &entry_;
@@ -79,6 +81,13 @@ class entry_builder {
       tid[axis] = load;
     }
     auto* call = call_body(tid[0], tid[1], tid[2]);
+    builder_.CreateRetVoid();
+    return call;
+  }
+
+  CallInst* build_only_thread() {
+    Value* zero = builder_.getInt32(0);
+    auto* call = call_body(zero, zero, zero);
     builder_.CreateRetVoid();
     return call;
   }

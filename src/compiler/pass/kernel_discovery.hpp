@@ -24,6 +24,7 @@ struct kernel {
   std::uint32_t parameter_bytes = 0;
 
   abi::kernel_mode mode = abi::kernel_mode::fibers;
+  bool threads_are_alike = false;    // loop mode: one thread stands for all of its block
   bool stores_thread_index = false;  // loop mode: something looks at self->tid
   bool syncs_grid = false;
   std::uint32_t static_shared_bytes = 0;

@@ -1,6 +1,6 @@
 // RUN: error
-// CHECK: undefined_function.cu:[[@LINE+5]]:{{.*}}error: {{.*}}undefined device function
-// 'elsewhere(int)'
+// CHECK: undefined_function.cu:[[@LINE+6]]:{{.*}}error:
+// CHECK-SAME: undefined device function 'elsewhere(int)'
 #include "device.h"
 
 __device__ int elsewhere(int);

@@ -16,14 +16,25 @@ typedef unsigned long size_t;
 typedef unsigned long long u64;
 
 extern "C" {
-#define SB_BUILTIN(name) __device__ unsigned __sb_##name(void);
-SB_BUILTIN(tid_x)
-SB_BUILTIN(tid_y) SB_BUILTIN(tid_z) SB_BUILTIN(ntid_x) SB_BUILTIN(ntid_y) SB_BUILTIN(ntid_z)
-    SB_BUILTIN(ctaid_x) SB_BUILTIN(ctaid_y) SB_BUILTIN(ctaid_z) SB_BUILTIN(nctaid_x)
-        SB_BUILTIN(nctaid_y) SB_BUILTIN(nctaid_z) SB_BUILTIN(laneid) SB_BUILTIN(warpid)
-            SB_BUILTIN(linear_tid) SB_BUILTIN(dynamic_shared_bytes)
+#define SB_BUILTIN(name) __device__ unsigned __sb_##name(void)
+SB_BUILTIN(tid_x);
+SB_BUILTIN(tid_y);
+SB_BUILTIN(tid_z);
+SB_BUILTIN(ntid_x);
+SB_BUILTIN(ntid_y);
+SB_BUILTIN(ntid_z);
+SB_BUILTIN(ctaid_x);
+SB_BUILTIN(ctaid_y);
+SB_BUILTIN(ctaid_z);
+SB_BUILTIN(nctaid_x);
+SB_BUILTIN(nctaid_y);
+SB_BUILTIN(nctaid_z);
+SB_BUILTIN(laneid);
+SB_BUILTIN(warpid);
+SB_BUILTIN(linear_tid);
+SB_BUILTIN(dynamic_shared_bytes);
 #undef SB_BUILTIN
-                __device__ int __sb_rt_barrier(unsigned kind, int predicate);
+__device__ int __sb_rt_barrier(unsigned kind, int predicate);
 __device__ u64 __sb_rt_clock(void);
 __device__ u64 __sb_rt_global_timer(void);
 __device__ void __sb_rt_nanosleep(unsigned ns);
