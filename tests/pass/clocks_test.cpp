@@ -20,7 +20,7 @@ struct clocks : testing::TestWithParam<const char*> {
     EXPECT_GE(result.cycles, 1000 + cycles) << kernel;
     EXPECT_LT(result.cycles, 1000 + cycles + 200) << kernel;
     EXPECT_LT(result.clock_reads, 4 * 5u) << kernel;
-  // At least once: where the threads only wait, one stands for all.
+    // At least once: where the threads only wait, one stands for all.
     EXPECT_GE(result.waits, 1u) << kernel;
   }
 };
