@@ -149,6 +149,34 @@ TEST(streams, blocks_that_never_yield_do_not_stop_others) {
   EXPECT_EQ(t.sync(), status::success);
 }
 
+// Each block holds a stack per thread: a grid of long blocks must not have all of them half done.
+TEST(streams, blocks_that_are_half_done_go_before_new_ones) {
+  struct params {
+    std::atomic<int>* begun;
+    std::atomic<int>* ended;
+    std::atomic<int>* most;
+  };
+  std::atomic<int> begun{0}, ended{0}, most{0};
+  engine_test t;
+  static const abi::kernel_info many_turns = fiber_kernel(
+      [](const char* p, thread_context* self) {
+        const auto& q = params_of<params>(p);
+        if (self->linear_tid == 0) {
+          const int open = ++*q.begun - *q.ended;
+          int before = *q.most;
+          while (before < open && !q.most->compare_exchange_weak(before, open)) {
+          }
+        }
+        for (int i = 0; i < 1000; ++i) device::barrier(self);
+        if (self->linear_tid == 0) ++*q.ended;
+      },
+      "many_turns");
+  t.e.submit(t.stream(), launch(many_turns, {128}, {128}, params{&begun, &ended, &most}));
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_EQ(ended, 128);
+  EXPECT_LT(most, 64);
+}
+
 // HIP-CPU: an idle engine burned a core.
 TEST(streams, an_idle_engine_uses_no_processor_time) {
   engine_test t;

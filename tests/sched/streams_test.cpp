@@ -34,6 +34,26 @@ TEST(streams, a_long_stream_does_not_delay_the_others) {
   }
 }
 
+// AdaptiveCpp#879: a task graph in front of an in-order queue made it four times slower. What is
+// ahead of a command in its stream is one command, however many there are.
+TEST(streams, an_in_order_stream_costs_one_link_a_command_and_starts_one_at_a_time) {
+  constexpr std::size_t count = 100'000;
+  driver d;
+  const stream_id s = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(s));
+  const std::size_t before = d.get().memory_bytes();
+  for (std::size_t i = 0; i < count; ++i) d.get().submit(kernel_in(s));
+  EXPECT_LT(d.get().memory_bytes() - before, 160 * count);
+  d.get().clear_actions();
+  command_id running = gate;
+  for (std::size_t i = 0; i < 1000; ++i) {
+    d.get().blocks_done(running, 1);
+    ASSERT_EQ(d.get().actions().size(), 2u);  // the next one's start and grant
+    running = d.get().actions()[0].id;
+    d.get().clear_actions();
+  }
+}
+
 TEST(streams, ids_grow_in_the_order_of_submission) {
   driver d;
   const stream_id s = d.non_blocking();
