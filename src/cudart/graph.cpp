@@ -81,6 +81,22 @@ status check_edges(const cudaGraphEdgeData* edges, std::size_t count) {
   return status::success;
 }
 
+// What is asked of the edges between `from` and `to`: to be there already, or not yet.
+enum class edge { present, absent };
+
+status check_pairs(const CUgraph_st* graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                   const cudaGraphEdgeData* edges, std::size_t count, edge wanted) {
+  if (!graphs().alive(graph)) return status::invalid_value;
+  if (count != 0 && (from == nullptr || to == nullptr)) return status::invalid_value;
+  if (const status s = check_edges(edges, count); s != status::success) return s;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!belongs(graph, from[i]) || !belongs(graph, to[i])) return status::invalid_value;
+    if (from[i] == to[i]) return status::invalid_value;
+    if (connected(from[i], to[i]) != (wanted == edge::present)) return status::invalid_value;
+  }
+  return status::success;
+}
+
 cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
                             const std::vector<cudaGraphNode_t>& before) {
   cudaGraphNode_t node = nodes().create();
@@ -196,13 +212,9 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
                                                       const cudaGraphEdgeData* edges,
                                                       size_t count) {
   return entry(call_kind::light, [&]() -> status {
-    if (!graphs().alive(graph)) return status::invalid_value;
-    if (count != 0 && (from == nullptr || to == nullptr)) return status::invalid_value;
-    if (const status s = check_edges(edges, count); s != status::success) return s;
-    for (size_t i = 0; i < count; ++i) {
-      if (!belongs(graph, from[i]) || !belongs(graph, to[i])) return status::invalid_value;
-      if (from[i] == to[i] || connected(from[i], to[i])) return status::invalid_value;
-    }
+    if (const status s = check_pairs(graph, from, to, edges, count, edge::absent);
+        s != status::success)
+      return s;
     // A cycle is noticed when the graph is instantiated; capture.tsv dep.cycle.*
     for (size_t i = 0; i < count; ++i) connect(from[i], to[i]);
     return status::success;
@@ -215,13 +227,9 @@ SB_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t graph,
                                                          const cudaGraphEdgeData* edges,
                                                          size_t count) {
   return entry(call_kind::light, [&]() -> status {
-    if (!graphs().alive(graph)) return status::invalid_value;
-    if (count != 0 && (from == nullptr || to == nullptr)) return status::invalid_value;
-    if (const status s = check_edges(edges, count); s != status::success) return s;
-    for (size_t i = 0; i < count; ++i) {
-      if (!belongs(graph, from[i]) || !belongs(graph, to[i])) return status::invalid_value;
-      if (!connected(from[i], to[i])) return status::invalid_value;
-    }
+    if (const status s = check_pairs(graph, from, to, edges, count, edge::present);
+        s != status::success)
+      return s;
     for (size_t i = 0; i < count; ++i) {
       std::erase(to[i]->before, from[i]);
       std::erase(from[i]->after, to[i]);

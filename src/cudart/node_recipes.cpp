@@ -46,6 +46,16 @@ fill_node describe(const engine::fill_operation& fill) {
   return node;
 }
 
+node_recipe recipe_of(cudaGraphNodeType type, node_detail detail, engine::operation what,
+                      device_id device) {
+  node_recipe recipe;
+  recipe.type = type;
+  recipe.detail = std::move(detail);
+  recipe.what = std::move(what);
+  recipe.device = device;
+  return recipe;
+}
+
 }  // namespace
 
 engine::host_operation host_operation_of(const cudaHostNodeParams& params) {
@@ -78,12 +88,7 @@ node_recipe recipe_of(engine::operation what, const CUstream_st& stream) {
 }
 
 node_recipe host_recipe(const cudaHostNodeParams& params, device_id device) {
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeHost;
-  recipe.detail = host_node{params};
-  recipe.what = host_operation_of(params);
-  recipe.device = device;
-  return recipe;
+  return recipe_of(cudaGraphNodeTypeHost, host_node{params}, host_operation_of(params), device);
 }
 
 node_recipe event_recipe(cudaGraphNodeType type, CUevent_st& event, device_id device) {
@@ -103,34 +108,19 @@ result<node_recipe> kernel_recipe(const cudaKernelNodeParams& params, device_id 
   detail.params = params;
   detail.params.kernelParams = nullptr;
   detail.params.extra = nullptr;
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeKernel;
-  recipe.detail = std::move(detail);
-  recipe.what = std::move(*operation);
-  recipe.device = device;
-  return recipe;
+  return recipe_of(cudaGraphNodeTypeKernel, std::move(detail), std::move(*operation), device);
 }
 
 result<node_recipe> copy_recipe(const cudaMemcpy3DParms& params, device_id device) {
   auto operation = copy_operation_of(params, device);
   if (!operation) return operation.error();
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeMemcpy;
-  recipe.detail = copy_node{params};
-  recipe.what = std::move(*operation);
-  recipe.device = device;
-  return recipe;
+  return recipe_of(cudaGraphNodeTypeMemcpy, copy_node{params}, std::move(*operation), device);
 }
 
 result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device) {
   auto operation = fill_operation_of(params, device);
   if (!operation) return operation.error();
-  node_recipe recipe;
-  recipe.type = cudaGraphNodeTypeMemset;
-  recipe.detail = fill_node{params};
-  recipe.what = std::move(*operation);
-  recipe.device = device;
-  return recipe;
+  return recipe_of(cudaGraphNodeTypeMemset, fill_node{params}, std::move(*operation), device);
 }
 
 result<node_recipe> child_recipe(cudaGraph_t graph) {

@@ -53,7 +53,7 @@ class engine {
   void destroy_stream(stream_id stream);  // pending work still runs
 
   // Enqueues. Blocks only where CUDA does: a kernel behind 1023 pending ones of its stream.
-  // The wait for a record that is already complete (or was never made) must not be submitted.
+  // Waits for records that are complete are submitted too: the scheduler knows when they count.
   command_id submit(stream_id stream, operation what, std::span<const command_id> after = {});
   // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is
   // done; later work of the stream waits for all of it. Returns the command that completes last.

@@ -17,25 +17,12 @@ namespace {
 enum class slot_effect { none, waits, needs_fibers };
 
 slot_effect effect_of(slot which) {
-  switch (which) {
-    case slot::barrier:
-    case slot::warp_sync:
-    case slot::shuffle:
-    case slot::vote:
-    case slot::match:
-    case slot::reduce:
-    case slot::active_mask:
-    case slot::yield:
-    case slot::spin:
-    case slot::grid_sync:
-      return slot_effect::needs_fibers;
-    case slot::wait_until:
-    case slot::wait_until_timer:
-    case slot::nanosleep:
-      return slot_effect::waits;
-    default:
-      return slot_effect::none;
+  if (is_convergent(which) || which == slot::yield || which == slot::spin) {
+    return slot_effect::needs_fibers;
   }
+  bool waits =
+      which == slot::wait_until || which == slot::wait_until_timer || which == slot::nanosleep;
+  return waits ? slot_effect::waits : slot_effect::none;
 }
 
 bool is_observable(const Instruction& inst) {
