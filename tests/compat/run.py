@@ -9,13 +9,10 @@ passing when it compiles, exits with 0 and prints what the list below expects; t
 samples use for "waived" (2) is not a pass. The table goes into docs/compatibility.md.
 """
 import argparse
-import os
-import re
-import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
+
+from program import attempt
 
 # name, sources relative to the checkout, text that a right run prints (a regular expression), environment
 SAMPLES = [
@@ -45,35 +42,6 @@ CHAPTER6 = [(f"Professional CUDA C, {n}", [f"examples/chapter06/{n}.cu"], "", {}
     "simpleHyperqOpenmp", "simpleMultiAddBreadth", "simpleMultiAddDepth")]
 
 
-def attempt(nvcc, root, sources, expected, env, includes, timeout):
-    """Returns (verdict, detail, seconds)."""
-    with tempfile.TemporaryDirectory() as tmp:
-        exe = os.path.join(tmp, "program")
-        flags = [f for d in includes for f in ("-I", str(root / d))]
-        if "Openmp" in sources[0]:
-            flags += ["-Xcompiler", "-fopenmp"]
-        command = [nvcc, "-o", exe, *flags, *[str(root / s) for s in sources]]
-        built = subprocess.run(command, capture_output=True, text=True)
-        if built.returncode:
-            first = next((l for l in built.stderr.splitlines() if "error" in l), built.stderr[:200])
-            return "does not compile", first, 0
-        begin = time.monotonic()
-        try:
-            ran = subprocess.run([exe], capture_output=True, text=True, timeout=timeout, cwd=tmp,
-                                 env={**os.environ, **env})
-        except subprocess.TimeoutExpired:
-            return "hangs", f"no end after {timeout} s", timeout
-        seconds = time.monotonic() - begin
-        out = ran.stdout + ran.stderr
-        if ran.returncode == 2 and re.search("waiv", out, re.I):
-            return "waived", out.strip().splitlines()[-1], seconds
-        if ran.returncode:
-            return "fails", f"exit code {ran.returncode}: {out.strip().splitlines()[-1:]}", seconds
-        if expected and not re.search(expected, out):
-            return "fails", f"did not print '{expected}'", seconds
-        return "passes", "", seconds
-
-
 def main():
     here = Path(__file__).resolve()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -94,7 +62,10 @@ def main():
         for name, sources, expected, env in programs if root else []:
             if args.only and args.only not in name:
                 continue
-            verdict, why, seconds = attempt(args.nvcc, root, sources, expected, env, includes,
+            flags = [f for d in includes for f in ("-I", str(root / d))]
+            if "Openmp" in name:
+                flags += ["-Xcompiler", "-fopenmp"]
+            verdict, why, seconds = attempt(args.nvcc, [root / s for s in sources], flags, expected, env,
                                             args.timeout)
             total += 1
             passed += verdict == "passes"

@@ -25,7 +25,7 @@ HOST = ["-ffp-contract=off"]
 # Usable from C. The others are C++, or empty without a CUDA compilation.
 C_HEADERS = {"cuda_runtime_api.h", "driver_types.h", "builtin_types.h", "vector_types.h",
              "vector_functions.h", "host_defines.h", "device_types.h", "driver_functions.h",
-             "cuda_profiler_api.h", "cuda_runtime.h", "cuda.h"}
+             "cuda_profiler_api.h", "cuda_runtime.h", "cuda.h", "cuda_fp16.h", "cuda_bf16.h"}
 
 
 def compile_text(command, text, suffix, extra=()):
@@ -90,7 +90,7 @@ def check_source(options):
 def check_absent(options):
     problems = []
     plain = [options.cxx, "-I", options.include]
-    for header in ("cuda_fp16.h", "cuda_bf16.h", "cublas_v2.h", "thrust/device_vector.h"):
+    for header in ("cuda_fp8.h", "cublas_v2.h", "thrust/device_vector.h"):
         messages = compile_text(plain, f"#include <{header}>\n", ".cpp")
         if not messages or header not in messages:
             problems.append(f"{header} should be missing, and the message should name it")
