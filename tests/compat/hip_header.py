@@ -10,7 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# The tests' own framework names these driver types and calls. They are there by name and never work.
+# The tests' own framework names these types and calls of arrays and of the driver. They are there by name, and
+# every such call answers "not supported".
 STAND_IN = """
 #pragma once
 typedef int CUdevice;
@@ -18,6 +19,25 @@ typedef unsigned long long CUdeviceptr;
 typedef struct CUctx_st* CUcontext;
 typedef struct CUmod_st* CUmodule;
 typedef struct CUfunc_st* CUfunction;
+typedef enum {
+  CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16 = 2, CU_AD_FORMAT_UNSIGNED_INT32 = 3,
+  CU_AD_FORMAT_SIGNED_INT8 = 8, CU_AD_FORMAT_SIGNED_INT16 = 9, CU_AD_FORMAT_SIGNED_INT32 = 10,
+  CU_AD_FORMAT_HALF = 16, CU_AD_FORMAT_FLOAT = 32
+} CUarray_format;
+typedef enum {
+  CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2, CU_MEMORYTYPE_ARRAY = 3, CU_MEMORYTYPE_UNIFIED = 4
+} CUmemorytype;
+typedef struct {
+  unsigned long Width, Height, Depth;
+  CUarray_format Format;
+  unsigned int NumChannels, Flags;
+} CUDA_ARRAY3D_DESCRIPTOR;
+enum cudaChannelFormatKind { cudaChannelFormatKindSigned = 0, cudaChannelFormatKindUnsigned = 1,
+                             cudaChannelFormatKindFloat = 2, cudaChannelFormatKindNone = 3 };
+struct cudaChannelFormatDesc {
+  int x, y, z, w;
+  enum cudaChannelFormatKind f;
+};
 typedef enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_UNKNOWN = 999 } CUresult;
 """
 STAND_IN_NVRTC = """
@@ -29,13 +49,13 @@ STAND_IN_CALLS = """
 #ifdef __cplusplus
 #define SB_NO_DRIVER(name) \\
   template <typename... Arguments> inline hipError_t name(Arguments...) { return hipErrorNotSupported; }
-SB_NO_DRIVER(hipInit)
-SB_NO_DRIVER(hipDeviceGet)
-SB_NO_DRIVER(hipCtxCreate)
-SB_NO_DRIVER(hipCtxDestroy)
-SB_NO_DRIVER(hipModuleUnload)
+{calls}
 #endif
 """
+# What the framework's own headers call; each is provided only where the header lost it.
+FRAMEWORK_CALLS = """hipInit hipDeviceGet hipCtxCreate hipCtxDestroy hipModuleUnload hipMallocArray hipMalloc3DArray
+    hipFreeArray hipMallocMipmappedArray hipFreeMipmappedArray hipGetMipmappedArrayLevel hipArrayCreate
+    hipArray3DCreate hipArrayDestroy hipDrvMemcpy3D hipDrvMemcpy3DAsync hipCreateChannelDesc""".split()
 VERSION = """
 #define HIP_VERSION_MAJOR 6
 #define HIP_VERSION_MINOR 2
@@ -141,5 +161,6 @@ def make(destination, hip, hipother, toolkit, compiler="clang++-19"):
     runtime = include / "hip/nvidia_detail/nvidia_hip_runtime.h"
     text = runtime.read_text()
     end = text.rindex("#endif")
-    runtime.write_text(text[:end] + STAND_IN_CALLS + text[end:])
+    lost = "\n".join(f"SB_NO_DRIVER({name})" for name in FRAMEWORK_CALLS if name in gone)
+    runtime.write_text(text[:end] + STAND_IN_CALLS.replace("{calls}", lost) + text[end:])
     return gone

@@ -45,6 +45,13 @@ def sources_of(folder):
     return exists(tests), exists(shared)
 
 
+def chunks(tests, size):
+    """Sources to compile as one. The framework's two headers of kernels exclude each other."""
+    with_kernels = [t for t in tests if "<kernels.hh>" in t.read_text(errors="replace")]
+    for kind in ([t for t in tests if t not in with_kernels], with_kernels):
+        yield from (kind[begin:begin + size] for begin in range(0, len(kind), size))
+
+
 class Builder:
     def __init__(self, args):
         self.args = args
@@ -60,7 +67,7 @@ class Builder:
         self.flags = ["-std=c++17", "-O1", "-x", "cu", "--extended-lambda", "-w", "-Xcompiler",
                       "-ferror-limit=0", "-D__HIP_PLATFORM_NVIDIA__"]
         for path in (self.include, self.catch / "include", self.catch / "external/Catch2",
-                     self.catch / "external/picojson"):
+                     self.catch / "external/picojson", self.catch / "kernels"):
             self.flags += ["-I", str(path)]
 
     def compile(self, source, output, extra=()):
@@ -190,9 +197,8 @@ def main():
             if not output.exists() and builder.compile(source, output, ["-I", str(folder)]):
                 continue
             objects.append(output)
-        for begin in range(0, len(tests), args.together):
-            chunk = tests[begin:begin + args.together]
-            stem = f"{group}_{begin}"
+        for number, chunk in enumerate(chunks(tests, args.together)):
+            stem = f"{group}_{number}"
             done = args.build / f"{stem}.json"
             if not done.exists():
                 left_out = builder.together(chunk, args.build / f"{stem}.o", folder)
