@@ -261,7 +261,8 @@ SB_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph
     const std::lock_guard lock(capture_mutex());
     const std::shared_ptr<capture> c = (*stream)->captured_by;
     if (!c) return status::illegal_state;  // capture.tsv end.without.begin
-    if (out == nullptr) return status::invalid_value;
+    // A capture into a graph of the program gives nothing new away.
+    if (out == nullptr && c->owns_graph) return status::invalid_value;
     if (c->origin != *stream) {
       invalidate(*c);
       return status::stream_capture_unmatched;
@@ -277,7 +278,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph
     }
     finish(c);
     if (answer == status::success) {
-      *out = c->graph;
+      if (out != nullptr) *out = c->graph;
     } else {
       drop_graph(*c);
     }

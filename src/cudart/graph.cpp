@@ -34,9 +34,7 @@ bool connected(cudaGraphNode_t from, cudaGraphNode_t to) {
 }
 
 void destroy_node(CUgraphNode_st& node) {
-  if (auto* child = std::get_if<child_node>(&node.recipe.detail)) {
-    if (child->graph != nullptr) destroy_graph(*child->graph);
-  }
+  destroy_inner_graphs(node.recipe);
   nodes().destroy(&node);
 }
 
@@ -61,6 +59,29 @@ graph_table& graphs() {
 node_table& nodes() {
   static auto* table = new node_table;
   return *table;
+}
+
+std::vector<cudaGraph_t> inner_graphs(const node_recipe& recipe) {
+  if (const auto* child = std::get_if<child_node>(&recipe.detail)) return {child->graph};
+  if (const auto* conditional = std::get_if<conditional_node>(&recipe.detail)) {
+    return conditional->bodies;
+  }
+  return {};
+}
+
+void destroy_inner_graphs(const node_recipe& recipe) {
+  for (cudaGraph_t inner : inner_graphs(recipe)) {
+    if (inner != nullptr) destroy_graph(*inner);
+  }
+}
+
+bool contains(const CUgraph_st& graph, cudaGraphNodeType type) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](cudaGraphNode_t node) {
+    if (node->recipe.type == type) return true;
+    const std::vector<cudaGraph_t> inner = inner_graphs(node->recipe);
+    return std::any_of(inner.begin(), inner.end(),
+                       [&](cudaGraph_t g) { return contains(*g, type); });
+  });
 }
 
 CUgraph_st* create_graph() { return graphs().create(); }
@@ -105,27 +126,48 @@ cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
   node->order = graph.next_order++;
   node->recipe = std::move(recipe);
   for (cudaGraphNode_t earlier : before) connect(earlier, node);
+  for (cudaGraph_t inner : inner_graphs(node->recipe)) inner->owner = node;
   graph.nodes.push_back(node);
   return node;
+}
+
+// A recipe of its own for a clone's node: with clones of the graphs inside. False when there is no
+// room.
+bool copy_inner_graphs(node_recipe& recipe) {
+  const auto own = [](cudaGraph_t& graph) {
+    const bool inseparable = graph->inseparable;
+    graph = clone_graph(*graph);
+    if (graph != nullptr) graph->inseparable = inseparable;
+    return graph != nullptr;
+  };
+  if (auto* child = std::get_if<child_node>(&recipe.detail)) return own(child->graph);
+  if (auto* conditional = std::get_if<conditional_node>(&recipe.detail)) {
+    for (std::size_t i = 0; i < conditional->bodies.size(); ++i) {
+      if (own(conditional->bodies[i])) continue;
+      conditional->bodies.resize(i);  // the rest is the original's
+      return false;
+    }
+  }
+  return true;
 }
 
 CUgraph_st* clone_graph(const CUgraph_st& graph) {
   CUgraph_st* clone = create_graph();
   if (clone == nullptr) return nullptr;
   clone->cloned_from = const_cast<CUgraph_st*>(&graph);
+  clone->conditions = graph.conditions;
   std::unordered_map<const CUgraphNode_st*, cudaGraphNode_t> twin;
   for (cudaGraphNode_t node : graph.nodes) {
-    cudaGraphNode_t copy = append_node(*clone, node->recipe, {});
+    node_recipe recipe = node->recipe;
+    const bool copied = copy_inner_graphs(recipe);
+    cudaGraphNode_t copy = copied ? append_node(*clone, recipe, {}) : nullptr;
     if (copy == nullptr) {
+      destroy_inner_graphs(recipe);
       destroy_graph(*clone);
       return nullptr;
     }
     copy->cloned_from = node;
     copy->enabled = node->enabled;
-    if (auto* child = std::get_if<child_node>(&copy->recipe.detail)) {
-      child->graph = clone_graph(*child->graph);
-      if (child->graph != nullptr) child->graph->owned_by_node = true;
-    }
     twin[node] = copy;
   }
   for (cudaGraphNode_t node : graph.nodes) {
@@ -163,7 +205,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t* out, unsigned flags) {
 
 SB_API cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
   return entry(call_kind::light, [&]() -> status {
-    if (!graphs().alive(graph) || graph->owned_by_node) return status::invalid_value;
+    if (!graphs().alive(graph) || graph->owner != nullptr) return status::invalid_value;
     destroy_graph(*graph);
     return status::success;
   });
@@ -172,6 +214,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
 SB_API cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* out, cudaGraph_t original) {
   return entry(call_kind::light, [&]() -> status {
     if (out == nullptr || !graphs().alive(original)) return status::invalid_value;
+    if (is_unique(*original)) return status::not_supported;  // documented, not recorded
     CUgraph_st* clone = clone_graph(*original);
     if (clone == nullptr) return status::memory_allocation;
     *out = clone;

@@ -39,6 +39,17 @@ struct event_node {
 struct child_node {
   cudaGraph_t graph = nullptr;  // owned by the node
 };
+// What a conditional handle stands for: the handle is the address of `value`, where kernels store.
+struct condition {
+  engine::condition_value value{0};  // first
+  unsigned at_launch = 0;
+  unsigned flags = 0;
+};
+struct conditional_node {
+  std::shared_ptr<condition> handle;
+  cudaGraphConditionalNodeType type = cudaGraphCondTypeIf;
+  std::vector<cudaGraph_t> bodies;  // owned by the node
+};
 struct alloc_node {
   cudaMemAllocNodeParams params{};
 };
@@ -47,7 +58,7 @@ struct free_node {
 };
 
 using node_detail = std::variant<std::monostate, kernel_node, copy_node, fill_node, host_node,
-                                 event_node, child_node, alloc_node, free_node>;
+                                 event_node, child_node, conditional_node, alloc_node, free_node>;
 
 // What a node is and does.
 struct node_recipe {
@@ -68,7 +79,11 @@ node_recipe event_recipe(cudaGraphNodeType type, CUevent_st& event, device_id de
 result<node_recipe> kernel_recipe(const cudaKernelNodeParams& params, device_id device);
 result<node_recipe> copy_recipe(const cudaMemcpy3DParms& params, device_id device);
 result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device);
-result<node_recipe> child_recipe(cudaGraph_t graph);  // holds a clone
+// Holds a clone, or the graph itself.
+result<node_recipe> child_recipe(cudaGraph_t graph, cudaGraphChildGraphNodeOwnership ownership =
+                                                        cudaGraphChildGraphOwnershipClone);
+result<node_recipe> conditional_recipe(cudaConditionalNodeParams& params, const CUgraph_st& graph,
+                                       device_id device);
 result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params);
 result<node_recipe> free_recipe(void* pointer, device_id device);
 result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device);
@@ -93,8 +108,12 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   std::uint64_t next_order = 0;
   std::vector<cudaGraphNode_t> nodes;  // owned, in the order of creation
-  bool owned_by_node = false;          // a child graph: goes with its node
+  CUgraphNode_st* owner = nullptr;     // of a child graph or a body: goes with its node
+  // A body, or a child graph that was moved there: only its node's graph is instantiated.
+  bool inseparable = false;
   CUgraph_st* cloned_from = nullptr;
+  std::vector<std::shared_ptr<sb::cudart::condition>> conditions;  // made for this graph
+  std::weak_ptr<void> instance;  // of a graph that may have only one executable at a time
   std::map<cudaUserObject_t, unsigned> objects;  // references held
 };
 
@@ -108,6 +127,8 @@ struct CUgraphExec_st {
     std::vector<std::uint32_t> after;
   };
   std::vector<step> steps;  // in an order that respects the edges, child graphs unfolded
+  std::shared_ptr<const std::vector<sb::engine::condition_default>> defaults;
+  std::shared_ptr<void> instance;  // see CUgraph_st::instance
   sb::command_id newest_launch;
 };
 
@@ -131,6 +152,20 @@ cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
 // The nodes in an order that respects the edges, by creation among equals; nothing when there is a
 // cycle.
 result<std::vector<cudaGraphNode_t>> in_order(const CUgraph_st& graph);
+
+// Graphs inside of a node: a child graph, the bodies of a conditional node.
+std::vector<cudaGraph_t> inner_graphs(const node_recipe& recipe);
+void destroy_inner_graphs(const node_recipe& recipe);
+// Whether a node of this type is in the graph, or in a graph inside of it.
+bool contains(const CUgraph_st& graph, cudaGraphNodeType type);
+// CUDA: a graph with such nodes is not cloned and has one executable at a time.
+inline bool is_unique(const CUgraph_st& graph) {
+  return contains(graph, cudaGraphNodeTypeMemAlloc) || contains(graph, cudaGraphNodeTypeMemFree) ||
+         contains(graph, cudaGraphNodeTypeConditional);
+}
+// The first node, in it or in a graph inside of it, that a body cannot have.
+cudaGraphNode_t forbidden_in_bodies(const CUgraph_st& graph);
+bool has_unused_condition(const CUgraph_st& graph);
 
 // Gives a node what the recipe says, when it is of the same kind. Attributes stay.
 status replace_recipe(CUgraphNode_st& node, node_recipe recipe);

@@ -31,6 +31,8 @@ const char* kind_name(cudaGraphNodeType type) {
       return "MEM_ALLOC";
     case cudaGraphNodeTypeMemFree:
       return "MEM_FREE";
+    case cudaGraphNodeTypeConditional:
+      return "CONDITIONAL";
     default:
       return "NODE";
   }

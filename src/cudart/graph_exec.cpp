@@ -13,10 +13,13 @@ constexpr unsigned long long known_flags = cudaGraphInstantiateFlagAutoFreeOnLau
                                            cudaGraphInstantiateFlagUpload |
                                            cudaGraphInstantiateFlagUseNodePriority;
 
+status fill_bodies(CUgraphNode_st& node, bool own_priority);
+
 // Unfolds a graph into steps after `entry`; answers the steps that nothing inside follows.
 result<std::vector<std::uint32_t>> unfold(const CUgraph_st& graph,
                                           const std::vector<std::uint32_t>& entry_steps,
-                                          std::vector<CUgraphExec_st::step>& steps) {
+                                          std::vector<CUgraphExec_st::step>& steps,
+                                          bool own_priority) {
   const auto order = in_order(graph);
   if (!order) return order.error();
   std::unordered_map<cudaGraphNode_t, std::uint32_t> place;
@@ -27,25 +30,16 @@ result<std::vector<std::uint32_t>> unfold(const CUgraph_st& graph,
     if (node->before.empty()) after = entry_steps;
     if (const auto* child = std::get_if<child_node>(&node->recipe.detail)) {
       // The child's own step comes after everything in it and keeps the order for what follows.
-      auto inside = unfold(*child->graph, after, steps);
+      auto inside = unfold(*child->graph, after, steps, own_priority);
       if (!inside) return inside.error();
       if (!inside->empty()) after = std::move(*inside);
     }
+    if (const status s = fill_bodies(*node, own_priority); s != status::success) return s;
     place[node] = static_cast<std::uint32_t>(steps.size());
     if (node->after.empty()) leaves.push_back(place[node]);
     steps.push_back({node, std::move(after)});
   }
   return leaves;
-}
-
-status refresh(CUgraphExec_st& exec) {
-  if (!exec.stale) return status::success;
-  std::vector<CUgraphExec_st::step> steps;
-  const auto leaves = unfold(*exec.graph, {}, steps);
-  if (!leaves) return leaves.error();
-  exec.steps = std::move(steps);
-  exec.stale = false;
-  return status::success;
 }
 
 // What a step does in this launch: a wait looks up its record now, a disabled node does nothing.
@@ -62,6 +56,73 @@ engine::operation operation_now(const CUgraphNode_st& node) {
 
 bool fixed(const CUgraphNode_st& node) {
   return node.enabled && node.recipe.type != cudaGraphNodeTypeWaitEvent;
+}
+
+bool uses_own_priority(const CUgraphExec_st& exec) {
+  return (exec.flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
+}
+
+engine::condition_kind kind_of(cudaGraphConditionalNodeType type) {
+  switch (type) {
+    case cudaGraphCondTypeWhile:
+      return engine::condition_kind::while_;
+    case cudaGraphCondTypeSwitch:
+      return engine::condition_kind::switch_;
+    default:
+      return engine::condition_kind::if_;
+  }
+}
+
+// The bodies of a conditional node run when a launch comes to them: the engine gets them whole, and
+// later changes of the executable leave them alone.
+status fill_bodies(CUgraphNode_st& node, bool own_priority) {
+  const auto* conditional = std::get_if<conditional_node>(&node.recipe.detail);
+  if (conditional == nullptr) return status::success;
+  auto plans = std::make_shared<std::vector<engine::graph_plan>>();
+  for (cudaGraph_t body : conditional->bodies) {
+    std::vector<CUgraphExec_st::step> steps;
+    const auto leaves = unfold(*body, {}, steps, own_priority);
+    if (!leaves) return leaves.error();
+    engine::graph_plan plan;
+    for (CUgraphExec_st::step& step : steps) {
+      engine::graph_plan::item item{operation_now(*step.node), step.node->recipe.device,
+                                    std::nullopt, std::move(step.after)};
+      if (own_priority) item.priority = step.node->recipe.priority;
+      plan.items.push_back(std::move(item));
+    }
+    plans->push_back(std::move(plan));
+  }
+  engine::conditional_operation what;
+  what.kind = kind_of(conditional->type);
+  what.value = {conditional->handle, &conditional->handle->value};
+  what.bodies = std::move(plans);
+  node.recipe.what = std::move(what);
+  return status::success;
+}
+
+void collect_defaults(const CUgraph_st& graph, std::vector<engine::condition_default>& all) {
+  for (const auto& c : graph.conditions) {
+    if ((c->flags & cudaGraphCondAssignDefault) != 0) all.push_back({{c, &c->value}, c->at_launch});
+  }
+  for (cudaGraphNode_t node : graph.nodes) {
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) collect_defaults(*inner, all);
+  }
+}
+
+status refresh(CUgraphExec_st& exec) {
+  if (!exec.stale) return status::success;
+  std::vector<CUgraphExec_st::step> steps;
+  const auto leaves = unfold(*exec.graph, {}, steps, uses_own_priority(exec));
+  if (!leaves) return leaves.error();
+  std::vector<engine::condition_default> defaults;
+  collect_defaults(*exec.graph, defaults);
+  exec.defaults =
+      defaults.empty()
+          ? nullptr
+          : std::make_shared<const std::vector<engine::condition_default>>(std::move(defaults));
+  exec.steps = std::move(steps);
+  exec.stale = false;
+  return status::success;
 }
 
 // Memory that this launch makes live and memory that it frees.
@@ -95,35 +156,76 @@ status launch(CUgraphExec_st& exec, CUstream_st& stream) {
       item.what = &made.back();
     }
     item.device = step.node->recipe.device;
-    const bool own_priority = (exec.flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
-    item.priority =
-        own_priority ? step.node->recipe.priority : static_cast<std::int8_t>(stream.priority);
+    item.priority = uses_own_priority(exec) ? step.node->recipe.priority
+                                            : static_cast<std::int8_t>(stream.priority);
     item.after = step.after;
     items.push_back(item);
   }
   // CUDA: an executable never runs beside itself; capture.tsv samegraph.second.query
   std::vector<command_id> after;
   if (exec.newest_launch.valid()) after.push_back(exec.newest_launch);
-  exec.newest_launch = the_engine().submit_graph(stream.id, items, after);
+  exec.newest_launch = the_engine().submit_graph(stream.id, items, after, exec.defaults);
   return status::success;
+}
+
+// Why a graph cannot be instantiated, for those who ask; all of it documented, not recorded.
+struct refusal {
+  status error = status::success;
+  cudaGraphInstantiateResult result = cudaGraphInstantiateSuccess;
+  cudaGraphNode_t node = nullptr;
+};
+
+refusal refused_node(const CUgraph_st& graph) {
+  for (cudaGraphNode_t node : graph.nodes) {
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) {
+      if (node->recipe.type == cudaGraphNodeTypeConditional) {
+        if (cudaGraphNode_t bad = forbidden_in_bodies(*inner)) {
+          return {status::not_supported, cudaGraphInstantiateNodeOperationNotSupported, bad};
+        }
+      }
+      if (const refusal inside = refused_node(*inner); inside.error != status::success) {
+        return inside;
+      }
+    }
+  }
+  return {};
+}
+
+refusal refused(const CUgraph_st& graph) {
+  if (!graph.instance.expired()) return {status::not_supported, cudaGraphInstantiateError, nullptr};
+  if (has_unused_condition(graph)) {
+    return {status::invalid_value, cudaGraphInstantiateConditionalHandleUnused, nullptr};
+  }
+  return refused_node(graph);
+}
+
+refusal instantiate(CUgraphExec_st& exec, CUgraph_st& graph, unsigned long long flags) {
+  if (const refusal why = refused(graph); why.error != status::success) return why;
+  exec.graph = clone_graph(graph);
+  if (exec.graph == nullptr) return {status::memory_allocation, cudaGraphInstantiateError, nullptr};
+  exec.flags = flags;
+  const status s = refresh(exec);
+  if (s != status::success) return {s, cudaGraphInstantiateInvalidStructure, nullptr};
+  if (is_unique(graph)) {
+    exec.instance = std::make_shared<char>();
+    graph.instance = exec.instance;
+  }
+  return {};
 }
 
 status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags,
                    cudaGraphInstantiateParams* report) {
   CUgraphExec_st* exec = execs().create();
   if (exec == nullptr) return status::memory_allocation;
-  exec->graph = clone_graph(*graph);
-  exec->flags = flags;
-  status s = exec->graph != nullptr ? refresh(*exec) : status::memory_allocation;
+  const refusal why = instantiate(*exec, *graph, flags);
   if (report != nullptr) {
-    report->errNode_out = nullptr;
-    report->result_out =
-        s == status::success ? cudaGraphInstantiateSuccess : cudaGraphInstantiateInvalidStructure;
+    report->errNode_out = why.node;
+    report->result_out = why.result;
   }
-  if (s != status::success) {
+  if (why.error != status::success) {
     if (exec->graph != nullptr) destroy_graph(*exec->graph);
     execs().destroy(exec);
-    return s;
+    return why.error;
   }
   *out = exec;
   return status::success;
@@ -131,6 +233,7 @@ status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long f
 
 status check(const cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
   if (out == nullptr || !graphs().alive(graph)) return status::invalid_value;
+  if (graph->inseparable) return status::invalid_value;  // documented, not recorded
   return (flags & ~known_flags) == 0 ? status::success : status::invalid_value;
 }
 
@@ -157,9 +260,16 @@ cudaGraphExecUpdateResult compare(const CUgraph_st& mine, const CUgraph_st& thei
       return cudaGraphExecUpdateErrorNodeTypeChanged;
     }
     if (places(old_node) != places(new_node)) return cudaGraphExecUpdateErrorTopologyChanged;
-    if (const auto* child = std::get_if<child_node>(&old_node.recipe.detail)) {
-      const auto& other = std::get<child_node>(new_node.recipe.detail);
-      const auto inside = compare(*child->graph, *other.graph, at);
+    const std::vector<cudaGraph_t> inside_mine = inner_graphs(old_node.recipe);
+    const std::vector<cudaGraph_t> inside_theirs = inner_graphs(new_node.recipe);
+    if (const auto* conditional = std::get_if<conditional_node>(&old_node.recipe.detail)) {
+      const auto& other = std::get<conditional_node>(new_node.recipe.detail);
+      if (conditional->type != other.type || inside_mine.size() != inside_theirs.size()) {
+        return cudaGraphExecUpdateErrorParametersChanged;
+      }
+    }
+    for (std::size_t k = 0; k < inside_mine.size(); ++k) {
+      const auto inside = compare(*inside_mine[k], *inside_theirs[k], at);
       if (inside != cudaGraphExecUpdateSuccess) return inside;
     }
   }
@@ -169,12 +279,16 @@ cudaGraphExecUpdateResult compare(const CUgraph_st& mine, const CUgraph_st& thei
 
 // Takes over what the nodes of an equally shaped graph do.
 void take_over(CUgraph_st& mine, const CUgraph_st& theirs) {
+  mine.conditions = theirs.conditions;  // the handles that its kernels were given
   for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
     node_recipe& to = mine.nodes[i]->recipe;
     const node_recipe& from = theirs.nodes[i]->recipe;
-    if (auto* child = std::get_if<child_node>(&to.detail)) {
-      take_over(*child->graph, *std::get<child_node>(from.detail).graph);
-    } else {
+    const std::vector<cudaGraph_t> inside = inner_graphs(to);
+    const std::vector<cudaGraph_t> other = inner_graphs(from);
+    for (std::size_t k = 0; k < inside.size(); ++k) take_over(*inside[k], *other[k]);
+    if (auto* conditional = std::get_if<conditional_node>(&to.detail)) {
+      conditional->handle = std::get<conditional_node>(from.detail).handle;
+    } else if (inside.empty()) {
       to = from;
     }
   }
@@ -183,8 +297,8 @@ void take_over(CUgraph_st& mine, const CUgraph_st& theirs) {
 cudaGraphNode_t find_copy(const CUgraph_st& graph, cudaGraphNode_t node) {
   for (cudaGraphNode_t copy : graph.nodes) {
     if (copy->cloned_from == node) return copy;
-    if (const auto* child = std::get_if<child_node>(&copy->recipe.detail)) {
-      if (cudaGraphNode_t inside = find_copy(*child->graph, node)) return inside;
+    for (cudaGraph_t inner : inner_graphs(copy->recipe)) {
+      if (cudaGraphNode_t inside = find_copy(*inner, node)) return inside;
     }
   }
   return nullptr;
@@ -312,6 +426,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphNodeSetEnabled(cudaGraphExec_t exec, cudaG
     if (!copy) return copy.error();
     if (!can_be_disabled((*copy)->recipe.type)) return status::invalid_value;
     (*copy)->enabled = enabled != 0;
+    exec->stale = true;  // it may be in the body of a conditional node
     return status::success;
   });
 }

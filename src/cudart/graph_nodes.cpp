@@ -41,6 +41,9 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t 
   return add(out, graph, before, count, [&]() -> result<node_recipe> {
     if (params == nullptr) return status::invalid_value;
     if (const status s = check_edges(edges, count); s != status::success) return s;
+    if (params->type == cudaGraphNodeTypeConditional) {
+      return conditional_recipe(params->conditional, *graph, current_device());
+    }
     return recipe_from(*params, current_device());
   });
 }

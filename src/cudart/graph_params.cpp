@@ -118,14 +118,15 @@ void apply(CUgraphNode_st& node, const cudaLaunchAttribute& attribute) {
 
 status replace_recipe(CUgraphNode_st& node, node_recipe recipe) {
   if (recipe.type != node.recipe.type) {
-    if (const auto* child = std::get_if<child_node>(&recipe.detail)) destroy_graph(*child->graph);
+    destroy_inner_graphs(recipe);
     return status::invalid_value;
   }
-  if (auto* old = std::get_if<child_node>(&node.recipe.detail)) destroy_graph(*old->graph);
+  destroy_inner_graphs(node.recipe);
   std::vector<cudaLaunchAttribute> attributes;
   if (auto* old = std::get_if<kernel_node>(&node.recipe.detail)) attributes = old->attributes;
   recipe.priority = node.recipe.priority;
   node.recipe = std::move(recipe);
+  for (cudaGraph_t inner : inner_graphs(node.recipe)) inner->owner = &node;
   if (auto* kernel = std::get_if<kernel_node>(&node.recipe.detail)) {
     kernel->attributes = std::move(attributes);
     for (const cudaLaunchAttribute& a : kernel->attributes) apply(node, a);

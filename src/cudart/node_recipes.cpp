@@ -123,14 +123,23 @@ result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device
   return recipe_of(cudaGraphNodeTypeMemset, fill_node{params}, std::move(*operation), device);
 }
 
-result<node_recipe> child_recipe(cudaGraph_t graph) {
+result<node_recipe> child_recipe(cudaGraph_t graph, cudaGraphChildGraphNodeOwnership ownership) {
   if (!graphs().alive(graph)) return status::invalid_value;
-  CUgraph_st* clone = clone_graph(*graph);
-  if (clone == nullptr) return status::memory_allocation;
-  clone->owned_by_node = true;
+  if (ownership == cudaGraphChildGraphOwnershipMove) {
+    if (graph->owner != nullptr || contains(*graph, cudaGraphNodeTypeConditional)) {
+      return status::invalid_value;
+    }
+    graph->inseparable = true;
+  } else if (ownership == cudaGraphChildGraphOwnershipClone) {
+    if (is_unique(*graph)) return status::not_supported;  // documented, not recorded
+    graph = clone_graph(*graph);
+    if (graph == nullptr) return status::memory_allocation;
+  } else {
+    return status::invalid_value;
+  }
   node_recipe recipe;
   recipe.type = cudaGraphNodeTypeGraph;
-  recipe.detail = child_node{clone};
+  recipe.detail = child_node{graph};
   recipe.device = current_device();
   return recipe;
 }
@@ -152,7 +161,7 @@ result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device) {
       if (params.host.fn == nullptr) return status::invalid_value;
       return host_recipe({params.host.fn, params.host.userData}, device);
     case cudaGraphNodeTypeGraph:
-      return child_recipe(params.graph.graph);
+      return child_recipe(params.graph.graph, params.graph.ownership);
     case cudaGraphNodeTypeEmpty: {
       node_recipe empty;
       empty.device = device;

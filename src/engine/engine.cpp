@@ -88,6 +88,7 @@ engine::impl::impl(engine_options given)
     devices.push_back(std::move(d));
   }
   host_functions = std::make_unique<lane>("sb-host-func", [this](node& n) { do_host_function(n); });
+  idle_loops = std::make_unique<lane>("sb-loops", [this](node& n) { look_again(n); });
   workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(), *this);
 }
 
@@ -159,6 +160,7 @@ struct describe {
   }
   void operator()(const host_operation&) const { c.kind = command_kind::host_function; }
   void operator()(const record_operation&) const { c.kind = command_kind::event_record; }
+  void operator()(const conditional_operation&) const { c.kind = command_kind::section; }
   void operator()(const wait_operation& w) const {
     c.kind = command_kind::event_wait;
     c.record = w.record;
@@ -177,6 +179,8 @@ command_id engine::impl::submit_one(command c, operation what, std::span<const c
   node* n = new_node();
   n->what = std::move(what);
   n->device = c.device;
+  n->stream = c.stream;
+  n->priority = c.priority;
   if (c.kind == command_kind::kernel) {
     n->run.launch = &std::get<kernel_operation>(n->what);
     n->run.device = &at(c.device).runtime;
@@ -216,8 +220,39 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   return id;
 }
 
+std::vector<command_id> engine::impl::submit_nodes(command c, std::span<const graph_item> items,
+                                                   command_id head) {
+  std::vector<command_id> ids;
+  std::vector<bool> has_successor(items.size(), false);
+  std::vector<command_id> before;
+  std::vector<command_id> first_kernels;  // that depend on nothing
+  ids.reserve(items.size());
+  c.order = command_order::free;
+  for (const graph_item& item : items) {
+    c.device = item.device;
+    c.priority = item.priority;
+    before.clear();
+    for (const std::uint32_t i : item.after) {
+      before.push_back(ids[i]);
+      has_successor[i] = true;
+    }
+    if (before.empty() && head.valid()) before.push_back(head);
+    operation what = *item.what;
+    auto* conditional = std::get_if<conditional_operation>(&what);
+    if (conditional != nullptr && item.after.empty()) conditional->rather_after = first_kernels;
+    const bool kernel = std::holds_alternative<kernel_operation>(what);
+    ids.push_back(submit_one(c, std::move(what), before));
+    if (kernel && item.after.empty()) first_kernels.push_back(ids.back());
+  }
+  std::vector<command_id> leaves;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (!has_successor[i]) leaves.push_back(ids[i]);
+  return leaves;
+}
+
 command_id engine::submit_graph(stream_id stream, std::span<const graph_item> items,
-                                std::span<const command_id> after) {
+                                std::span<const command_id> after,
+                                std::shared_ptr<const std::vector<condition_default>> defaults) {
   impl& e = *impl_;
   impl::guard lock(e.mutex);
   if (e.stopped) return {};
@@ -225,28 +260,11 @@ command_id engine::submit_graph(stream_id stream, std::span<const graph_item> it
   c.stream = stream;
   c.device = e.streams[stream.value].device;
   c.priority = e.streams[stream.value].priority;
-  const command_id head = e.submit_one(c, marker_operation{}, after);
-  std::vector<command_id> ids;
-  std::vector<bool> has_successor(items.size(), false);
-  std::vector<command_id> before;
-  ids.reserve(items.size());
-  for (const graph_item& item : items) {
-    command one = c;
-    one.order = command_order::free;
-    one.device = item.device;
-    one.priority = item.priority;
-    before.clear();
-    for (const std::uint32_t i : item.after) {
-      before.push_back(ids[i]);
-      has_successor[i] = true;
-    }
-    if (before.empty()) before.push_back(head);
-    ids.push_back(e.submit_one(one, operation(*item.what), before));
-  }
-  before.clear();
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    if (!has_successor[i]) before.push_back(ids[i]);
-  const command_id tail = e.submit_one(c, marker_operation{}, before);
+  marker_operation begin;
+  begin.defaults = std::move(defaults);
+  const command_id head = e.submit_one(c, std::move(begin), after);
+  const std::vector<command_id> leaves = e.submit_nodes(c, items, head);
+  const command_id tail = e.submit_one(c, marker_operation{}, leaves);
   e.drain();
   e.finish(lock);
   return tail;

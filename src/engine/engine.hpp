@@ -26,14 +26,6 @@ struct engine_options {
   std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
 };
 
-// One node of a graph launch.
-struct graph_item {
-  const operation* what = nullptr;
-  device_id device;
-  std::int8_t priority = 0;
-  std::span<const std::uint32_t> after;  // indices of earlier items
-};
-
 class engine {
  public:
   // The process's engine, created at the first use with options from the environment
@@ -56,9 +48,11 @@ class engine {
   // Waits for records that are complete are submitted too: the scheduler knows when they count.
   command_id submit(stream_id stream, operation what, std::span<const command_id> after = {});
   // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is
-  // done; later work of the stream waits for all of it. Returns the command that completes last.
+  // done; later work of the stream waits for all of it. Values of conditions that have a default
+  // get it when the graph starts. Returns the command that completes last.
   command_id submit_graph(stream_id stream, std::span<const graph_item> items,
-                          std::span<const command_id> after = {});
+                          std::span<const command_id> after = {},
+                          std::shared_ptr<const std::vector<condition_default>> defaults = nullptr);
 
   [[nodiscard]] bool done(command_id id);
   [[nodiscard]] bool idle(stream_id stream);  // as cudaStreamQuery sees it

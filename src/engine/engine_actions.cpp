@@ -73,6 +73,7 @@ void engine::impl::end_command(node* n) {
 // --- actions
 
 void engine::impl::drain() {
+  ++drains;
   while (!scheduler.actions().empty()) {
     batch = scheduler.actions();
     scheduler.clear_actions();
@@ -111,10 +112,16 @@ void engine::impl::act(const sched::action& a) {
           event.reached_ns.store(steady_ns(), std::memory_order_relaxed);
           event.reached_record.store(n->id.value, std::memory_order_release);
         }
-      } else if (auto* marker = std::get_if<marker_operation>(&n->what);
-                 marker != nullptr && marker->reached) {
-        markers.push_back(std::move(marker->reached));
-        ++markers_issued;
+      } else if (auto* marker = std::get_if<marker_operation>(&n->what); marker != nullptr) {
+        if (marker->defaults) {
+          for (const condition_default& d : *marker->defaults)
+            d.value->store(d.at_launch, std::memory_order_relaxed);
+        }
+        if (marker->reached) {
+          markers.push_back(std::move(marker->reached));
+          ++markers_issued;
+        }
+        if (n->section != nullptr) body_over(n->section);
       }
       end_command(n);
       break;
@@ -137,6 +144,8 @@ void engine::impl::start(node* n) {
     if (drop) to_abandon.push_back(n);
   } else if (std::holds_alternative<host_operation>(n->what)) {
     host_functions->push(*n);  // told of the failure, so that callbacks can tell their users
+  } else if (std::holds_alternative<conditional_operation>(n->what)) {
+    begin_section(n);
   } else if (drop) {
     n->what = marker_operation{};
     scheduler.complete(n->id);

@@ -1,5 +1,6 @@
 // The inside of the engine, shared by engine.cpp (what callers see), engine_actions.cpp (what the
-// scheduler decides, carried out) and engine_faults.cpp (failed devices, the end of the process).
+// scheduler decides, carried out), engine_sections.cpp (conditional nodes of graphs) and
+// engine_faults.cpp (failed devices, the end of the process).
 //
 // Locks, in this order; none of them is held while kernels, copies, host functions or marker
 // functions run:
@@ -60,6 +61,7 @@ struct engine::impl final : kernel_sink {
   std::atomic<bool> dropping{false};  // the engine ends: copies stop between two pieces
   std::unique_ptr<worker_pool> workers;
   std::unique_ptr<lane> host_functions;
+  std::unique_ptr<lane> idle_loops;  // sections whose body took no time
 
   std::mutex mutex;
   // --- guarded by mutex
@@ -73,6 +75,7 @@ struct engine::impl final : kernel_sink {
   std::vector<sched::action> batch;     // actions being carried out
   std::vector<node*> to_abandon;        // kernels that came up on a failed device
   std::vector<node*> dead;              // completed in this batch
+  std::uint64_t drains = 0;             // counts them
   std::condition_variable nodes_freed;  // for reset
   // Marker functions run in order, one at a time, on whichever thread comes by.
   std::deque<std::function<void()>> markers;
@@ -85,6 +88,10 @@ struct engine::impl final : kernel_sink {
 
   // engine.cpp. With the lock held:
   command_id submit_one(command c, operation what, std::span<const command_id> after);
+  // The nodes of a graph, in the stream and with the priority of `c`; those without a dependency
+  // come after `head`. Answers the ones that nothing follows.
+  std::vector<command_id> submit_nodes(command c, std::span<const graph_item> items,
+                                       command_id head);
   void wait_for(guard& lock, waiter_id waiter);
   bool markers_settled() const;
   void keep_time();  // before the scheduler hears of something new
@@ -106,6 +113,14 @@ struct engine::impl final : kernel_sink {
   void blocks_done(kernel_run& run, std::uint64_t n) override;
   void hold(kernel_run& run) override;
   void release(kernel_run& run, std::uint64_t n) override;
+
+  // engine_sections.cpp. With the lock held:
+  bool waits_for_kernels(conditional_operation& c);
+  void begin_section(node* n);
+  void body_over(node* section);
+  void run_body(node* section, const graph_plan& body);
+  // Without the lock:
+  void look_again(node& section);
 
   // engine_faults.cpp. Without the lock:
   void block_failed(kernel_run& run, const block& where) override;

@@ -17,6 +17,12 @@ struct node {
   operation what;
   command_id id;
   device_id device;
+  stream_id stream;
+  std::int8_t priority = 0;
+  // Guarded by the engine's lock. A section: the drain in which its present body began. The marker
+  // at the end of a body: its section.
+  std::uint64_t body_began = 0;
+  node* section = nullptr;
   kernel_run run;
   std::atomic<std::uint64_t> references{1};
   std::uint64_t blocks_left = 0;  // kernels; guarded by the engine's lock

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -74,12 +76,58 @@ struct wait_operation {
   command_id record;
 };
 
+// The value that a conditional node looks at; kernels set it.
+using condition_value = std::atomic<std::uint32_t>;
+struct condition_default {
+  std::shared_ptr<condition_value> value;
+  std::uint32_t at_launch = 0;
+};
+
 // Keeps a place in the stream. `reached` (may be empty) runs when it comes to it, under no lock.
 struct marker_operation {
   std::function<void()> reached;
+  // What a graph launch does to its conditions before any of its nodes start.
+  std::shared_ptr<const std::vector<condition_default>> defaults = nullptr;
 };
 
-using operation = std::variant<marker_operation, kernel_operation, copy_operation, fill_operation,
-                               host_operation, record_operation, wait_operation>;
+enum class condition_kind : std::uint8_t {
+  if_,      // the first body when the value is not 0, the second, if there is one, when it is
+  while_,   // the body again and again, as long as the value is not 0
+  switch_,  // the body whose place the value is
+};
+
+// Decides when it comes up which graph runs, and is complete when that is.
+struct graph_plan;
+struct conditional_operation {
+  condition_kind kind = condition_kind::if_;
+  std::shared_ptr<const condition_value> value;
+  std::shared_ptr<const std::vector<graph_plan>> bodies;
+  // Filled in by the engine: kernels that it looks at its value after, if they do not take long.
+  std::vector<command_id> rather_after;
+  std::uint64_t until_ns = 0;
+};
+
+using operation =
+    std::variant<marker_operation, kernel_operation, copy_operation, fill_operation, host_operation,
+                 record_operation, wait_operation, conditional_operation>;
+
+// One node of a graph launch.
+struct graph_item {
+  const operation* what = nullptr;
+  device_id device;
+  std::int8_t priority = 0;
+  std::span<const std::uint32_t> after;  // indices of earlier items
+};
+
+// A graph that runs later, perhaps many times: owns what graph_item refers to.
+struct graph_plan {
+  struct item {
+    operation what;
+    device_id device;
+    std::optional<std::int8_t> priority;  // none: that of the launch
+    std::vector<std::uint32_t> after;     // indices of earlier items
+  };
+  std::vector<item> items;
+};
 
 }  // namespace sb::engine

@@ -15,6 +15,9 @@ enum class command_kind : std::uint8_t {
   host_function,  // cudaLaunchHostFunc, cudaStreamAddCallback
   event_record,   // completes inside the scheduler
   event_wait,     // completes inside the scheduler
+  // A stretch of a graph that is decided when it comes up: started when everything before it is
+  // complete, and complete when the submitter says so. What runs in it is submitted meanwhile.
+  section,
   marker,  // completes inside the scheduler: ends of graphs, stream-ordered allocation, empty nodes
 };
 

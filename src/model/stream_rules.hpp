@@ -61,6 +61,7 @@ inline constexpr std::uint64_t separate_copy_bytes = 32768;
     case command_kind::host_function:
     case command_kind::event_record:
     case command_kind::event_wait:
+    case command_kind::section:
     case command_kind::marker:
       return queue_class::none;
   }

@@ -51,6 +51,7 @@ void scheduler::impl::dispatch(index command) {
     case command_kind::copy:
     case command_kind::fill:
     case command_kind::host_function:
+    case command_kind::section:
       // They leave the queue when they are ready: what runs them is not what holds the queue.
       leave_queue(command);
       enter_engine(command);
@@ -81,8 +82,8 @@ std::uint32_t engines_of(const device_limits& l, engine_class e) {
 
 }  // namespace
 
-// Fills run on the multiprocessors beside the kernels and copies between host buffers on the host:
-// neither waits for an engine. A copy between devices takes the third engine of the device that its
+// Fills run on the multiprocessors beside the kernels, copies between host buffers on the host, and
+// a section is only a frame for other commands: none of them waits for an engine. A copy between devices takes the third engine of the device that its
 // stream belongs to (documented engines, not recorded which).
 void scheduler::impl::enter_engine(index command) {
   pending_command& c = commands[command];

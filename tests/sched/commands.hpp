@@ -41,6 +41,7 @@ inline command of_kind_in(stream_id s, command_kind kind) {
 inline command fill_in(stream_id s) { return of_kind_in(s, command_kind::fill); }
 inline command host_function_in(stream_id s) { return of_kind_in(s, command_kind::host_function); }
 inline command record_in(stream_id s) { return of_kind_in(s, command_kind::event_record); }
+inline command section_in(stream_id s) { return of_kind_in(s, command_kind::section); }
 inline command marker_in(stream_id s) { return of_kind_in(s, command_kind::marker); }
 
 inline command wait_in(stream_id s, command_id record) {

@@ -330,5 +330,24 @@ TEST(graphs, nodes_wait_only_for_what_they_name) {
   EXPECT_TRUE(d.done(after));
 }
 
+TEST(graphs, a_section_lasts_as_long_as_what_is_submitted_for_it) {
+  driver d;
+  const stream_id s = d.non_blocking();
+  const std::array<command_id, 1> begin{d.submit(marker_in(s))};
+  const std::array<command_id, 1> section{d.hold(node(section_in(s)), begin)};
+  d.submit(marker_in(s), section);
+  const command_id after = d.submit(kernel_in(s));
+  EXPECT_TRUE(d.running(section[0]));
+  // The stream may be destroyed meanwhile: commands of the section still find it.
+  d.get().destroy_stream(s);
+  const command_id inside = d.hold(node(kernel_in(s)));
+  EXPECT_TRUE(d.running(inside));
+  d.open(inside);
+  EXPECT_TRUE(d.done(inside));
+  EXPECT_FALSE(d.done(after));
+  d.open(section[0]);
+  EXPECT_TRUE(d.done(after));
+}
+
 }  // namespace
 }  // namespace sb::sched
