@@ -83,8 +83,9 @@ std::uint32_t engines_of(const device_limits& l, engine_class e) {
 }  // namespace
 
 // Fills run on the multiprocessors beside the kernels, copies between host buffers on the host, and
-// a section is only a frame for other commands: none of them waits for an engine. A copy between devices takes the third engine of the device that its
-// stream belongs to (documented engines, not recorded which).
+// a section is only a frame for other commands: none of them waits for an engine. A copy between
+// devices takes the third engine of the device that its stream belongs to (documented engines, not
+// recorded which).
 void scheduler::impl::enter_engine(index command) {
   pending_command& c = commands[command];
   if (c.kind == command_kind::host_function) {
