@@ -5,6 +5,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 
+#include <cstdlib>
+
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
@@ -14,9 +16,12 @@ using namespace llvm;
 
 namespace {
 
-enum class slot_effect { none, waits, needs_fibers };
+enum class slot_effect { none, waits, meets, needs_fibers };
 
 slot_effect effect_of(slot which) {
+  if (which == slot::barrier) {
+    return slot_effect::meets;
+  }
   if (is_convergent(which) || which == slot::yield || which == slot::spin) {
     return slot_effect::needs_fibers;
   }
@@ -72,7 +77,8 @@ bool observable_after(const Instruction& wait) {
 }
 
 struct summary {
-  bool needs_fibers = false;
+  bool needs_fibers = false;  // whatever its control flow
+  bool meets = false;         // at barriers
   bool waits = false;
   bool syncs_grid = false;
   bool calls_table = false;
@@ -86,9 +92,10 @@ summary summarize(const Function& function) {
     if (!which) {
       continue;
     }
-    result.calls_table = true;
+    result.calls_table |= *which != slot::barrier;
     result.syncs_grid |= *which == slot::grid_sync;
     result.needs_fibers |= effect_of(*which) == slot_effect::needs_fibers;
+    result.meets |= effect_of(*which) == slot_effect::meets;
     result.waits |= effect_of(*which) == slot_effect::waits;
   }
   return result;
@@ -148,6 +155,11 @@ bool are_threads_alike(const Function& body) {
   });
 }
 
+bool always_fibers() {
+  const char* wanted = std::getenv("STREAMBED_KERNELS");
+  return wanted && StringRef(wanted) == "fibers";
+}
+
 }  // namespace
 
 call_reach::call_reach(Module& module) {
@@ -189,7 +201,8 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
   SetVector<Function*> functions = reach.from(*kernel.body);
   for (Function* function : functions) {
     summary one = summarize(*function);
-    all.needs_fibers |= one.needs_fibers;
+    // A barrier inside a function that stays a call divides nothing.
+    all.needs_fibers |= one.needs_fibers || (one.meets && function != kernel.body);
     all.waits |= one.waits;
     all.syncs_grid |= one.syncs_grid;
     all.calls_table |= one.calls_table;
@@ -209,7 +222,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
     }
   }
   kernel.syncs_grid = all.syncs_grid;
-  bool fibers = all.needs_fibers ||
+  bool fibers = all.needs_fibers || always_fibers() ||
                 (all.waits && waits_before_effects(*kernel.body, waiting, !waiting.empty()));
   // A wait inside a function that stays a call: what follows inside it counts as well.
   for (Function* function : functions) {

@@ -4,6 +4,7 @@
 
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/arithmetic.hpp"
+#include "compiler/pass/block_function.hpp"
 #include "compiler/pass/canonicalize.hpp"
 #include "compiler/pass/cleanup.hpp"
 #include "compiler/pass/clock_loops.hpp"
@@ -72,6 +73,9 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
       infer_pointer_flags(one);
       decide_mode(one, reach);
       estimate_resources(one, reach);
+      if (one.mode == abi::kernel_mode::loop && !build_block_function(one)) {
+        one.mode = abi::kernel_mode::fibers;
+      }
     }
     expand_shared_constants(module);
     shared_layout layout(module, kernels, reach);

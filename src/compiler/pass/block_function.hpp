@@ -1,0 +1,16 @@
+// A kernel as one function that runs a whole block: void(params, self).
+//
+// A kernel whose threads never meet is one loop over its threads. Barriers divide it into regions
+// (regions.hpp), each with a loop of its own; what the branches between them decide is decided
+// once for the block.
+#pragma once
+
+#include "compiler/pass/kernel_discovery.hpp"
+
+namespace sb::pass {
+
+// Replaces the kernel's body, if it is to run in loop mode. False, and nothing has changed in what
+// the body means, when it meets at places where its threads cannot be shown to come together.
+bool build_block_function(kernel& kernel);
+
+}  // namespace sb::pass

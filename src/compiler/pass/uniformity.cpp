@@ -1,0 +1,184 @@
+#include "compiler/pass/uniformity.hpp"
+
+#include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/StringSwitch.h>
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/InstIterator.h>
+
+#include "compiler/pass/convergence.hpp"
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+enum class builtin { none, of_thread, of_warp, of_block };
+
+builtin builtin_of(const CallBase& call) {
+  const Function* callee = call.getCalledFunction();
+  if (!callee || !callee->getName().starts_with("__sb_") || called_slot(call)) {
+    return builtin::none;
+  }
+  return StringSwitch<builtin>(callee->getName())
+      .Cases("__sb_tid_x", "__sb_tid_y", "__sb_tid_z", builtin::of_thread)
+      .Cases("__sb_laneid", "__sb_linear_tid", builtin::of_thread)
+      .Case("__sb_warpid", builtin::of_warp)
+      .StartsWith("__sb_context_", builtin::of_thread)
+      .Default(builtin::of_block);
+}
+
+}  // namespace
+
+bool reads_constant(const LoadInst& load) {
+  if (!load.isSimple()) {
+    return false;
+  }
+  auto* argument = dyn_cast<Argument>(getUnderlyingObject(load.getPointerOperand()));
+  return load.hasMetadata(LLVMContext::MD_invariant_load) ||
+         (argument && argument->hasNoAliasAttr() && argument->onlyReadsMemory());
+}
+
+uniformity::uniformity(Function& function, team team) : team_(team) {
+  for (const BasicBlock& block : function) {
+    number_[&block] = static_cast<int>(blocks_.size());
+    blocks_.push_back(&block);
+  }
+  int root = static_cast<int>(blocks_.size());
+  successor_lists graph(blocks_.size() + 1);
+  for (const BasicBlock* block : blocks_) {
+    for (const BasicBlock* next : successors(block)) {
+      graph[number_[block]].push_back(number_[next]);
+    }
+    if (isa<ReturnInst>(block->getTerminator())) {
+      graph[number_[block]].push_back(root);
+    }
+  }
+  meeting_ = immediate_post_dominators(graph, root);
+  for (const Instruction& inst : instructions(function)) {
+    if (is_own(inst)) {
+      mark(&inst);
+    }
+  }
+  while (!work_.empty()) {
+    const Instruction* inst = work_.back();
+    work_.pop_back();
+    for (const User* user : inst->users()) {
+      auto* next = dyn_cast<Instruction>(user);
+      if (!next) {
+        continue;
+      }
+      if (next->isTerminator() && next->getNumSuccessors() > 1) {
+        part_ways(next->getParent());
+      } else if (!is_always_same(*next)) {
+        mark(next);
+      }
+    }
+  }
+}
+
+bool uniformity::branches_together(const BasicBlock* block) const {
+  const Instruction* end = block->getTerminator();
+  if (auto* branch = dyn_cast<BranchInst>(end)) {
+    return branch->isUnconditional() || is_uniform(branch->getCondition());
+  }
+  if (auto* choice = dyn_cast<SwitchInst>(end)) {
+    return is_uniform(choice->getCondition());
+  }
+  return end->getNumSuccessors() <= 1;
+}
+
+bool uniformity::is_always_same(const Instruction& inst) const {
+  auto* call = dyn_cast<CallBase>(&inst);
+  auto which = call ? called_slot(*call) : std::nullopt;
+  return which && team_ == team::block && *which == slot::barrier;
+}
+
+bool uniformity::is_own(const Instruction& inst) const {
+  if (auto* load = dyn_cast<LoadInst>(&inst)) {
+    return !load->isSimple();
+  }
+  if (auto* call = dyn_cast<CallBase>(&inst)) {
+    if (auto which = called_slot(*call)) {
+      return *which != slot::barrier && *which != slot::sm_id;
+    }
+    switch (builtin_of(*call)) {
+      case builtin::of_thread:
+        return true;
+      case builtin::of_warp:
+        return team_ == team::block;
+      case builtin::of_block:
+        return false;
+      case builtin::none:
+        break;
+    }
+    return !call->doesNotAccessMemory() && !call->getType()->isVoidTy();
+  }
+  return isa<AllocaInst, AtomicRMWInst, AtomicCmpXchgInst, VAArgInst>(inst);
+}
+
+void uniformity::mark(const Instruction* inst) {
+  if (divergent_.insert(inst).second) {
+    work_.push_back(inst);
+  }
+}
+
+// The threads go on by different ways until these meet. What the ways decide is each thread's own:
+// which value a phi takes, and, where a loop is left, which round a value comes from.
+void uniformity::part_ways(const BasicBlock* block) {
+  int from = number_.lookup(block);
+  const BasicBlock* meeting =
+      meeting_[from] >= 0 && meeting_[from] < static_cast<int>(blocks_.size())
+          ? blocks_[meeting_[from]]
+          : nullptr;
+  SmallSetVector<const BasicBlock*, 16> between;
+  for (const BasicBlock* next : successors(block)) {
+    if (next != meeting) {
+      between.insert(next);
+    }
+  }
+  for (unsigned i = 0; i < between.size(); ++i) {
+    for (const BasicBlock* next : successors(between[i])) {
+      if (next != meeting) {
+        between.insert(next);
+      }
+    }
+  }
+  for (const BasicBlock* one : between) {
+    for (const PHINode& phi : one->phis()) {
+      mark(&phi);
+    }
+    if (parted_.insert(one).second) {
+      for (const Instruction& inst : *one) {
+        auto* load = dyn_cast<LoadInst>(&inst);
+        if (load && !reads_constant(*load)) {
+          mark(&inst);
+        }
+      }
+    }
+  }
+  if (!meeting) {
+    return;
+  }
+  for (const PHINode& phi : meeting->phis()) {
+    const Value* only = nullptr;
+    bool same = true;
+    for (unsigned i = 0; i < phi.getNumIncomingValues(); ++i) {
+      const BasicBlock* way = phi.getIncomingBlock(i);
+      if (way != block && !between.contains(way)) {
+        continue;
+      }
+      const Value* value = phi.getIncomingValue(i);
+      auto* inst = dyn_cast<Instruction>(value);
+      same &= (!only || only == value) && !(inst && between.contains(inst->getParent()));
+      only = value;
+    }
+    if (!same) {
+      mark(&phi);
+    }
+  }
+}
+
+}  // namespace sb::pass

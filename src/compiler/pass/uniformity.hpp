@@ -1,0 +1,48 @@
+// What is the same for all threads of a block: values, and the ways they take.
+//
+// Values are the same that come from arguments, the block's place and size, and constants; also
+// loads of one address by all threads between the same two barriers: another thread that wrote
+// there in the meantime would be a data race. Volatile and atomic accesses are each thread's own.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+
+#include <vector>
+
+namespace sb::pass {
+
+// Whose threads go together.
+enum class team { block, warp };
+
+// Memory that nobody writes while the kernel runs: parameters and __constant__ variables.
+bool reads_constant(const llvm::LoadInst& load);
+
+class uniformity {
+ public:
+  uniformity(llvm::Function& function, team team);
+
+  bool is_uniform(const llvm::Value* value) const { return !divergent_.contains(value); }
+  // All threads of the team come here together, as often as each other.
+  bool is_reached_together(const llvm::BasicBlock* block) const { return !parted_.contains(block); }
+  // The threads leave the block by the same way.
+  bool branches_together(const llvm::BasicBlock* block) const;
+
+ private:
+  bool is_own(const llvm::Instruction& inst) const;          // differs whatever the operands are
+  bool is_always_same(const llvm::Instruction& inst) const;  // whatever the operands are
+  void mark(const llvm::Instruction* inst);
+  void part_ways(const llvm::BasicBlock* block);
+
+  team team_;
+  std::vector<const llvm::BasicBlock*> blocks_;
+  llvm::DenseMap<const llvm::BasicBlock*, int> number_;
+  std::vector<int> meeting_;  // immediate post-dominator by number
+  llvm::DenseSet<const llvm::Value*> divergent_;
+  llvm::DenseSet<const llvm::BasicBlock*> parted_;
+  std::vector<const llvm::Instruction*> work_;
+};
+
+}  // namespace sb::pass

@@ -1,0 +1,113 @@
+// Kernels for regions_test.cpp: where barriers divide a kernel, and where they cannot.
+#include "device.h"
+
+extern "C" __global__ void tiles(const float* a, const float* b, float* c, int n) {
+  __shared__ float left[4][4], above[4][4];
+  unsigned x = threadIdx.x, y = threadIdx.y;
+  unsigned row = blockIdx.y * 4 + y, column = blockIdx.x * 4 + x;
+  float sum = 0;
+  for (int t = 0; t < n; t += 4) {
+    left[y][x] = a[row * n + t + x];
+    above[y][x] = b[(t + y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < 4; ++k) sum += left[y][k] * above[k][x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+extern "C" __global__ void same_branch(int* data, int mode) {
+  __shared__ int tile[64];
+  int value = data[threadIdx.x];
+  if (mode > 0) {
+    tile[threadIdx.x] = value;
+    __syncthreads();
+    value += tile[(threadIdx.x + 1) % blockDim.x];
+  } else {
+    value = -value;
+  }
+  data[threadIdx.x] = value;
+}
+
+extern "C" __global__ void same_return(int* data, int rounds) {
+  __shared__ int tile[64];
+  for (int i = 0; i < rounds; ++i) {
+    tile[threadIdx.x] = data[threadIdx.x];
+    __syncthreads();
+    if (tile[0] > 100) return;
+    data[threadIdx.x] = tile[(threadIdx.x + 1) % blockDim.x] + 10;
+    __syncthreads();
+  }
+  data[threadIdx.x] += 1000;
+}
+
+// The flag is one address for all threads, and nobody writes it between the two barriers.
+extern "C" __global__ void until_flag(int* data, int* rounds) {
+  __shared__ int again;
+  int n = 0;
+  do {
+    __syncthreads();
+    if (threadIdx.x == 0) again = 0;
+    __syncthreads();
+    if (data[threadIdx.x] > 0) {
+      data[threadIdx.x] -= 1;
+      again = 1;
+    }
+    __syncthreads();
+    ++n;
+  } while (again);
+  rounds[threadIdx.x] = n;
+}
+
+extern "C" __global__ void private_array(int* data) {
+  __shared__ int tile[64];
+  int own[4];
+  for (int k = 0; k < 4; ++k) own[k] = data[threadIdx.x] + k;
+  for (int r = 0; r < 3; ++r) {
+    tile[threadIdx.x] = own[(threadIdx.x + r) % 4];
+    __syncthreads();
+    own[tile[(threadIdx.x + 1) % blockDim.x] % 4] += r;
+    __syncthreads();
+  }
+  data[threadIdx.x] = own[0] + 10 * own[1] + 100 * own[2] + 1000 * own[3];
+}
+
+extern "C" __global__ void counted(const int* data, int* out) {
+  int odd = __sb_rt_barrier(1, data[threadIdx.x] & 1);
+  int all = __sb_rt_barrier(2, data[threadIdx.x] > 0);
+  int any = __sb_rt_barrier(3, data[threadIdx.x] > 63);
+  out[threadIdx.x] = odd * 100 + all * 10 + any;
+}
+
+extern "C" __global__ void fails_in_a_region(int* data, int limit) {
+  data[threadIdx.x] += 1;
+  __syncthreads();
+  assert(data[(threadIdx.x + 1) % blockDim.x] < limit);
+  __syncthreads();
+  assert(limit > 1);
+  data[threadIdx.x] += 1;
+}
+
+extern "C" __global__ void threads_part(int* data) {
+  if (threadIdx.x < 4) {
+    data[threadIdx.x] += 1;
+    __syncthreads();
+    data[threadIdx.x] += data[3 - threadIdx.x];
+  } else {
+    __syncthreads();
+  }
+}
+
+extern "C" __global__ void rounds_differ(int* data) {
+  for (unsigned i = 0; i <= threadIdx.x; ++i) {
+    data[threadIdx.x] += 1;
+    __syncthreads();
+  }
+}
+
+extern "C" __global__ void some_leave(int* data, int n) {
+  if ((int)threadIdx.x >= n) return;
+  data[threadIdx.x] += 1;
+  __syncthreads();
+  data[threadIdx.x] += data[n - 1 - threadIdx.x];
+}

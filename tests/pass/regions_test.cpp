@@ -1,0 +1,112 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+struct regions : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/regions") + GetParam() + ".so"};
+  bool loops(const char* kernel) const {
+    return device.kernel(kernel).mode == abi::kernel_mode::loop;
+  }
+};
+
+TEST_P(regions, a_loop_with_barriers_goes_round_once_for_the_block) {
+  ASSERT_TRUE(loops("tiles"));
+  constexpr int n = 8;
+  std::vector<float> a(n * n), b(n * n), c(n * n), expected(n * n);
+  std::iota(a.begin(), a.end(), 1.0f);
+  std::iota(b.begin(), b.end(), -9.0f);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < n; ++k) expected[i * n + j] += a[i * n + k] * b[k * n + j];
+  device.run("tiles", {2, 2}, {4, 4}, 0, a.data(), b.data(), c.data(), n);
+  EXPECT_EQ(c, expected);
+}
+
+TEST_P(regions, a_branch_that_all_threads_take_may_hold_a_barrier) {
+  ASSERT_TRUE(loops("same_branch"));
+  std::vector<int> data = {1, 2, 3, 4};
+  device.run("same_branch", {1}, {4}, 0, data.data(), 1);
+  EXPECT_THAT(data, ElementsAre(3, 5, 7, 5));
+  device.run("same_branch", {1}, {4}, 0, data.data(), 0);
+  EXPECT_THAT(data, ElementsAre(-3, -5, -7, -5));
+}
+
+TEST_P(regions, all_threads_may_return_between_barriers) {
+  ASSERT_TRUE(loops("same_return"));
+  std::vector<int> data = {1, 2, 3};
+  device.run("same_return", {1}, {3}, 0, data.data(), 1);
+  EXPECT_THAT(data, ElementsAre(1012, 1013, 1011));
+  device.run("same_return", {1}, {3}, 0, data.data(), 5);
+  EXPECT_THAT(data, ElementsAre(1012, 1013, 1011));
+}
+
+TEST_P(regions, a_shared_flag_decides_for_all) {
+  ASSERT_TRUE(loops("until_flag"));
+  std::vector<int> data = {3, 0, 5, 1}, rounds(4);
+  device.run("until_flag", {1}, {4}, 0, data.data(), rounds.data());
+  EXPECT_THAT(data, Each(0));
+  EXPECT_THAT(rounds, Each(6));
+}
+
+TEST_P(regions, private_arrays_outlive_a_barrier) {
+  ASSERT_TRUE(loops("private_array"));
+  std::vector<int> data = {0, 4, 8};
+  device.run("private_array", {1}, {3}, 0, data.data());
+  // Thread by thread, round by round.
+  std::vector<int> own[3], expected;
+  for (int t = 0; t < 3; ++t) own[t] = {4 * t, 4 * t + 1, 4 * t + 2, 4 * t + 3};
+  for (int r = 0; r < 3; ++r) {
+    int tile[3];
+    for (int t = 0; t < 3; ++t) tile[t] = own[t][(t + r) % 4];
+    for (int t = 0; t < 3; ++t) own[t][tile[(t + 1) % 3] % 4] += r;
+  }
+  for (const auto& one : own)
+    expected.push_back(one[0] + 10 * one[1] + 100 * one[2] + 1000 * one[3]);
+  EXPECT_EQ(data, expected);
+}
+
+TEST_P(regions, barriers_count_what_the_threads_bring) {
+  ASSERT_TRUE(loops("counted"));
+  std::vector<int> data = {1, 2, 3, 5, 64}, out(5);
+  device.run("counted", {1}, {5}, 0, data.data(), out.data());
+  EXPECT_THAT(out, Each(311));
+  data = {0, 2, 4, 6, 8};
+  device.run("counted", {1}, {5}, 0, data.data(), out.data());
+  EXPECT_THAT(out, Each(0));
+}
+
+TEST_P(regions, a_failure_in_one_region_ends_the_block) {
+  ASSERT_TRUE(loops("fails_in_a_region"));
+  std::vector<int> data = {0, 0, 0, 0};
+  EXPECT_EQ(device.run("fails_in_a_region", {1}, {4}, 0, data.data(), 9).failed_assertion, "");
+  EXPECT_THAT(data, Each(2));
+  auto result = device.run("fails_in_a_region", {1}, {4}, 0, data.data(), 2);
+  EXPECT_THAT(result.failed_assertion, testing::HasSubstr("< limit"));
+  EXPECT_THAT(data, Each(3));
+}
+
+TEST_P(regions, threads_that_part_before_a_barrier_are_fibers) {
+  for (const char* kernel : {"threads_part", "rounds_differ", "some_leave"}) {
+    EXPECT_FALSE(loops(kernel)) << kernel;
+  }
+  std::vector<int> data(8);
+  device.run("rounds_differ", {1}, {8}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  device.run("some_leave", {1}, {8}, 0, data.data(), 4);
+  EXPECT_EQ(data[7], 8);
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, regions, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test
