@@ -1,6 +1,8 @@
 #include "compiler/pass/pipeline.hpp"
 
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/arithmetic.hpp"
@@ -13,6 +15,7 @@
 #include "compiler/pass/device_library.hpp"
 #include "compiler/pass/effects.hpp"
 #include "compiler/pass/entry_builder.hpp"
+#include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/inline_asm.hpp"
 #include "compiler/pass/inlining.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
@@ -37,6 +40,12 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
 }
 
 }  // namespace
+
+void add_loop_passes(FunctionPassManager& passes) {
+  passes.addPass(LoopSimplifyPass());
+  passes.addPass(LCSSAPass());
+  passes.addPass(split_guards());
+}
 
 PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& analyses) {
   auto& functions = analyses.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();

@@ -11,4 +11,7 @@ class lower_kernels : public llvm::PassInfoMixin<lower_kernels> {
   static bool isRequired() { return true; }
 };
 
+// What the loops over threads need before they are vectorised.
+void add_loop_passes(llvm::FunctionPassManager& passes);
+
 }  // namespace sb::pass

@@ -12,6 +12,11 @@ void register_passes(llvm::PassBuilder& builder) {
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
         passes.addPass(sb::pass::lower_kernels());
       });
+  // Between the simplification of loops and the vectoriser.
+  builder.registerVectorizerStartEPCallback(
+      [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+        sb::pass::add_loop_passes(passes);
+      });
   // For opt, in tests.
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,
                                              llvm::ArrayRef<llvm::PassBuilder::PipelineElement>) {

@@ -1,6 +1,8 @@
 #include "compiler/pass/slot_sharing.hpp"
 
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Instructions.h>
 
 namespace sb::pass {
 

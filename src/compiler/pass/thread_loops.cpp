@@ -2,6 +2,7 @@
 
 #include <llvm/IR/InstIterator.h>
 
+#include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
@@ -121,7 +122,8 @@ CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function&
     builder.CreateBr(latch);
     builder.SetInsertPoint(latch);
     Value* next = builder.CreateAdd(index[axis], builder.getInt32(1), "", true, true);
-    builder.CreateCondBr(builder.CreateICmpNE(next, size[axis]), header[axis], exit);
+    auto* end = builder.CreateCondBr(builder.CreateICmpNE(next, size[axis]), header[axis], exit);
+    mark_thread_loop(*end);
     cast<PHINode>(index[axis])->addIncoming(next, latch);
     builder.SetInsertPoint(exit);
   }

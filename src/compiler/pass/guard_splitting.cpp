@@ -1,0 +1,351 @@
+#include "compiler/pass/guard_splitting.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Scalar/EarlyCSE.h>
+#include <llvm/Transforms/Scalar/LoopDeletion.h>
+#include <llvm/Transforms/Scalar/LoopPassManager.h>
+#include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+#include <llvm/Transforms/Utils/ScalarEvolutionExpander.h>
+
+#include <memory>
+
+#include "compiler/pass/guard_range.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+constexpr StringLiteral thread_loop_mark = "sb.thread_loop";
+constexpr unsigned largest_loop = 600;  // instructions
+constexpr unsigned most_splits = 3;     // of a loop and what became of it
+
+// A loop that counts its rounds and leaves at its end only.
+bool is_simple(const Loop& loop, ScalarEvolution& evolution) {
+  if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || !loop.getExitBlock() ||
+      loop.getExitingBlock() != loop.getLoopLatch() || !loop.getLoopLatch()) {
+    return false;
+  }
+  auto* end = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
+  if (!end || !end->isConditional()) {
+    return false;
+  }
+  const SCEV* rounds = evolution.getBackedgeTakenCount(&loop);
+  SCEVExpander expander(evolution, loop.getHeader()->getDataLayout(), "rounds");
+  if (isa<SCEVCouldNotCompute>(rounds) || rounds->getType()->getIntegerBitWidth() > 64 ||
+      !expander.isSafeToExpand(rounds)) {
+    return false;
+  }
+  unsigned size = 0;
+  for (BasicBlock* block : loop.blocks()) {
+    size += static_cast<unsigned>(block->size());
+  }
+  return size <= largest_loop;
+}
+
+// A branch that guards something which cannot run unasked.
+BranchInst* find_guard(const Loop& loop, guard_ranges& ranges) {
+  for (BasicBlock* block : loop.blocks()) {
+    auto* branch = dyn_cast<BranchInst>(block->getTerminator());
+    if (branch && branch->isConditional() && block != loop.getLoopLatch() &&
+        !loop.isLoopInvariant(branch->getCondition()) && ranges.can_solve(branch->getCondition())) {
+      return branch;
+    }
+  }
+  return nullptr;
+}
+
+class splitter {
+ public:
+  splitter(Loop& loop, LoopInfo& loops, DominatorTree& dominators, ScalarEvolution& evolution)
+      : loop_(loop), loops_(loops), dominators_(dominators), evolution_(evolution) {}
+
+  // The loops that it became, but for one that keeps the condition; none if it stays.
+  SmallVector<Loop*, 3> split() {
+    BasicBlock* before = loop_.getLoopPreheader();
+    IRBuilder<> builder(before->getTerminator());
+    // Nothing is emitted while nothing is found.
+    guard_ranges probe(loop_, evolution_, builder, nullptr);
+    BranchInst* guard = find_guard(loop_, probe);
+    if (!guard) {
+      return {};
+    }
+    SCEVExpander expander(evolution_, before->getDataLayout(), "rounds");
+    const SCEV* again = evolution_.getBackedgeTakenCount(&loop_);
+    Value* more = expander.expandCodeFor(again, again->getType(), before->getTerminator());
+    Value* rounds = builder.CreateAdd(
+        builder.CreateZExt(builder.CreateFreeze(more), builder.getInt64Ty()), builder.getInt64(1));
+    guard_ranges ranges(loop_, evolution_, builder, rounds);
+    auto range = ranges.solve(guard->getCondition());
+    if (!range) {
+      return {};
+    }
+    counting_.assign(ranges.counting().begin(), ranges.counting().end());
+    Value* begin = range->begin ? range->begin : builder.getInt64(0);
+    Value* end = range->end ? range->end : rounds;
+    if (range->valid) {
+      begin = builder.CreateSelect(range->valid, begin, builder.getInt64(0));
+      end = builder.CreateSelect(range->valid, end, builder.getInt64(0));
+    }
+    // An empty stretch lies at its beginning, so that the three follow each other.
+    end = builder.CreateBinaryIntrinsic(Intrinsic::umax, begin, end);
+    return divide(*guard, *range, begin, end, rounds);
+  }
+
+ private:
+  struct stretch {
+    Value* from;
+    Value* to;
+    std::optional<bool> holds;  // what the guard is there
+  };
+
+  struct variable {  // of the loop: a phi at its top
+    PHINode* phi;
+    Value* start;
+    Value* step;     // by which it grows in every round; null where that is not so simple
+    Value* carried;  // where the last part left it, if there is no step
+  };
+
+  SmallVector<Loop*, 3> divide(BranchInst& guard, const round_range& range, Value* begin,
+                               Value* end, Value* rounds) {
+    Value* zero = ConstantInt::get(rounds->getType(), 0);
+    SmallVector<stretch, 3> parts;
+    if (range.begin) {
+      parts.push_back({zero, begin, range.others});
+    }
+    parts.push_back({begin, end, !range.others});
+    if (range.end || range.valid) {
+      parts.push_back({end, rounds, range.valid ? std::nullopt : std::optional(range.others)});
+    }
+    if (parts.size() == 1) {
+      return {};
+    }
+    find_variables();
+    // What was computed before the loop stays where it is; the copies get empty preheaders.
+    BasicBlock* decide = loop_.getLoopPreheader();
+    BasicBlock* preheader = SplitBlock(decide, decide->getTerminator(), &dominators_, &loops_);
+    BasicBlock* exit = loop_.getExitBlock();
+    for (PHINode& phi : exit->phis()) {
+      leaving_.push_back({&phi, phi.getIncomingValueForBlock(loop_.getLoopLatch()),
+                          PoisonValue::get(phi.getType())});
+    }
+    std::vector<std::unique_ptr<ValueToValueMapTy>> maps;
+    SmallVector<Loop*, 3> loops, known;
+    for (unsigned i = 0; i + 1 < parts.size(); ++i) {
+      SmallVector<BasicBlock*, 8> blocks;
+      maps.push_back(std::make_unique<ValueToValueMapTy>());
+      loops.push_back(cloneLoopWithPreheader(exit, preheader, &loop_, *maps.back(), ".split",
+                                             &loops_, &dominators_, blocks));
+      remapInstructionsInBlocks(blocks, *maps.back());
+    }
+    loops.push_back(&loop_);
+    BasicBlock* old_latch = loop_.getLoopLatch();
+    for (unsigned i = 0; i < parts.size(); ++i) {
+      map_ = i < maps.size() ? maps[i].get() : nullptr;
+      auto* branch = cast<BranchInst>(here(&guard));
+      decide = insert(parts[i], decide, cast<BasicBlock>(here(preheader)),
+                      cast<BasicBlock>(here(loop_.getHeader())), cast<BasicBlock>(here(old_latch)));
+      if (parts[i].holds) {
+        branch->setCondition(ConstantInt::getBool(branch->getContext(), *parts[i].holds));
+        count_plainly();
+        known.push_back(loops[i]);
+      }
+    }
+    IRBuilder<>(decide).CreateBr(exit);
+    for (const departure& one : leaving_) {
+      int at = one.phi->getBasicBlockIndex(old_latch);
+      one.phi->setIncomingBlock(at, decide);
+      one.phi->setIncomingValue(at, one.carried);
+    }
+    return known;
+  }
+
+  // What the guard compares is the start plus the round, with nothing in between that could wrap.
+  void count_plainly() {
+    for (const counting_value& one : counting_) {
+      auto* value = dyn_cast<Instruction>(here(one.value));
+      if (!value || !value->getParent()) {
+        continue;
+      }
+      IRBuilder<> builder(value);
+      Value* plain = builder.CreateAdd(one.start, builder.CreateTrunc(round_, value->getType()), "",
+                                       !one.is_signed, one.is_signed);
+      for (User* user : make_early_inc_range(value->users())) {
+        bool extends = one.is_signed ? isa<SExtInst>(user) : isa<ZExtInst>(user);
+        if (extends && user->getType()->isIntegerTy(64)) {
+          auto* wide = cast<Instruction>(user);
+          Value* start = one.is_signed ? builder.CreateSExt(one.start, wide->getType())
+                                       : builder.CreateZExt(one.start, wide->getType());
+          wide->replaceAllUsesWith(builder.CreateNSWAdd(start, round_));
+        }
+      }
+      value->replaceAllUsesWith(plain);
+    }
+  }
+
+  void find_variables() {
+    BasicBlock* before = loop_.getLoopPreheader();
+    SCEVExpander expander(evolution_, before->getDataLayout(), "step");
+    for (PHINode& phi : loop_.getHeader()->phis()) {
+      Value* start = phi.getIncomingValueForBlock(before);
+      variable one = {&phi, start, nullptr, start};
+      auto* line = phi.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(&phi))
+                                                : nullptr;
+      if (line && line->getLoop() == &loop_ && line->isAffine() &&
+          expander.isSafeToExpand(line->getStepRecurrence(evolution_))) {
+        one.step = expander.expandCodeFor(line->getStepRecurrence(evolution_), phi.getType(),
+                                          before->getTerminator());
+      }
+      variables_.push_back(one);
+    }
+  }
+
+  // The value in the part that is being put in.
+  Value* here(Value* value) {
+    if (!map_) {
+      return value;
+    }
+    auto found = map_->find(value);
+    return found != map_->end() ? static_cast<Value*>(found->second) : value;
+  }
+
+  // Puts a part behind `decide`: skipped when it is empty, else from its first round to its last.
+  // Gives back the block where both ways meet.
+  BasicBlock* insert(const stretch& part, BasicBlock* decide, BasicBlock* preheader,
+                     BasicBlock* header, BasicBlock* latch) {
+    auto* join = BasicBlock::Create(header->getContext(), "guard.join", header->getParent(),
+                                    loop_.getExitBlock());
+    if (Loop* outside = loop_.getParentLoop()) {
+      outside->addBasicBlockToLoop(join, loops_);
+    }
+    if (Instruction* end = decide->getTerminator()) {
+      end->eraseFromParent();
+    }
+    IRBuilder<> builder(decide);
+    builder.CreateCondBr(builder.CreateICmpULT(part.from, part.to), preheader, join);
+
+    builder.SetInsertPoint(preheader->getTerminator());
+    for (variable& one : variables_) {
+      Value* begins = one.carried;
+      if (one.step) {
+        Value* round = builder.CreateZExtOrTrunc(part.from, one.phi->getType());
+        begins = builder.CreateAdd(one.start, builder.CreateMul(round, one.step));
+      }
+      cast<PHINode>(here(one.phi))->setIncomingValueForBlock(preheader, begins);
+    }
+    builder.SetInsertPoint(header, header->begin());
+    PHINode* round = round_ = builder.CreatePHI(builder.getInt64Ty(), 2, "round");
+    auto* end = cast<BranchInst>(latch->getTerminator());
+    builder.SetInsertPoint(end);
+    Value* next = builder.CreateAdd(round, builder.getInt64(1), "", true, true);
+    round->addIncoming(part.from, preheader);
+    round->addIncoming(next, latch);
+    end->setCondition(builder.CreateICmpULT(next, part.to));
+    end->setSuccessor(0, header);
+    end->setSuccessor(1, join);
+
+    builder.SetInsertPoint(join);
+    auto joined = [&](Value* ran, Value* skipped) {
+      auto* phi = builder.CreatePHI(ran->getType(), 2);
+      phi->addIncoming(ran, latch);
+      phi->addIncoming(skipped, decide);
+      return phi;
+    };
+    for (variable& one : variables_) {
+      if (!one.step && map_) {
+        auto* phi = cast<PHINode>(here(one.phi));
+        one.carried = joined(phi->getIncomingValueForBlock(latch), one.carried);
+      }
+    }
+    for (departure& one : leaving_) {
+      one.carried = joined(here(one.value), one.carried);
+    }
+    return join;
+  }
+
+  struct departure {  // what the exit's phi takes from the loop
+    PHINode* phi;
+    Value* value;
+    Value* carried;
+  };
+
+  Loop& loop_;
+  LoopInfo& loops_;
+  DominatorTree& dominators_;
+  ScalarEvolution& evolution_;
+  SmallVector<variable, 4> variables_;
+  SmallVector<departure, 4> leaving_;
+  SmallVector<counting_value, 4> counting_;
+  ValueToValueMapTy* map_ = nullptr;
+  PHINode* round_ = nullptr;  // of the part that was put in last
+};
+
+bool is_thread_loop(const Loop& loop) {
+  return findOptionMDForLoop(&loop, thread_loop_mark) != nullptr;
+}
+
+}  // namespace
+
+void mark_thread_loop(Instruction& branch) {
+  LLVMContext& context = branch.getContext();
+  auto* mark = MDNode::get(context, MDString::get(context, thread_loop_mark));
+  auto* id = MDNode::getDistinct(context, {nullptr, mark});
+  id->replaceOperandWith(0, id);
+  branch.setMetadata(LLVMContext::MD_loop, id);
+}
+
+PreservedAnalyses split_guards::run(Function& function, FunctionAnalysisManager& analyses) {
+  auto& loops = analyses.getResult<LoopAnalysis>(function);
+  SmallVector<std::pair<Loop*, unsigned>, 8> work;
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (loop->isInnermost() && is_thread_loop(*loop)) {
+      work.emplace_back(loop, most_splits);
+    }
+  }
+  if (work.empty()) {
+    return PreservedAnalyses::all();
+  }
+  auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
+  auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  bool changed = false;
+  while (!work.empty()) {
+    auto [loop, left] = work.pop_back_val();
+    if (left == 0 || !is_simple(*loop, evolution)) {
+      continue;
+    }
+    auto parts = splitter(*loop, loops, dominators, evolution).split();
+    if (parts.empty()) {
+      continue;
+    }
+    changed = true;
+    dominators.recalculate(function);
+    evolution.forgetAllLoops();
+    for (Loop* part : parts) {
+      simplifyLoop(part, &dominators, &loops, &evolution, nullptr, nullptr, true);
+      formLCSSARecursively(*part, dominators, &loops, &evolution);
+      work.emplace_back(part, left - 1);
+    }
+  }
+  if (!changed) {
+    return PreservedAnalyses::all();
+  }
+  // The vectoriser must not see branches that are decided, nor stretches where nothing is left.
+  analyses.invalidate(function, PreservedAnalyses::none());
+  FunctionPassManager cleanup;
+  cleanup.addPass(SimplifyCFGPass());
+  cleanup.addPass(EarlyCSEPass());
+  cleanup.addPass(createFunctionToLoopPassAdaptor(LoopDeletionPass()));
+  cleanup.run(function, analyses);
+  return PreservedAnalyses::none();
+}
+
+}  // namespace sb::pass
