@@ -23,6 +23,7 @@ enum class status : int {
   no_device = 100,
   invalid_device = 101,
   device_uninitialized = 201,
+  map_buffer_object_failed = 205,
   no_kernel_image = 209,
   unsupported_limit = 215,
   peer_access_unsupported = 217,

@@ -191,6 +191,13 @@ CUstream_st& per_thread_stream(device_id device);  // of the calling thread
 // invalid_resource_handle, or context_is_destroyed for an event from before a cudaDeviceReset.
 result<CUevent_st*> resolve(cudaEvent_t event);
 
+// Of the current device; null when there is no room.
+CUevent_st* make_event(unsigned flags, std::shared_ptr<engine::shared_event> shared);
+// What recording the event, and waiting for its newest record, are now; a marker when there is
+// nothing to wait for.
+engine::operation record_now(const std::shared_ptr<engine::event_state>& state);
+engine::operation wait_now(const engine::event_state& state);
+
 // True after CUDA_LAUNCH_BLOCKING=1.
 bool launch_blocking();
 

@@ -1,10 +1,12 @@
 // Events: points in streams.
 #include <algorithm>
+#include <chrono>
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
 #include "cudart/pool_hooks.hpp"
 #include "cudart/process.hpp"
+#include "engine/shared_event.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -12,6 +14,18 @@ namespace {
 // The newest record of the event, or an invalid id when there is none.
 command_id newest_record(const CUevent_st& event) {
   return command_id{event.state->last_record.load(std::memory_order_acquire)};
+}
+
+// The newest record when another process made it; 0 when it is ours, or there is none.
+engine::shared_event::ticket foreign_record(const CUevent_st& event) {
+  const engine::event_state& state = *event.state;
+  if (!state.shared) return 0;
+  const auto newest = state.shared->newest();
+  return newest == state.ticket.load(std::memory_order_acquire) ? 0 : newest;
+}
+
+bool was_recorded(const CUevent_st& event) {
+  return newest_record(event).valid() || foreign_record(event) != 0;
 }
 
 status check_flags(const cudaEvent_t* out, unsigned flags) {
@@ -25,12 +39,13 @@ status check_flags(const cudaEvent_t* out, unsigned flags) {
 }
 
 status create(cudaEvent_t* out, unsigned flags) {
-  CUevent_st* event = events().create();
+  std::shared_ptr<engine::shared_event> shared;
+  if ((flags & cudaEventInterprocess) != 0) {
+    shared = engine::shared_event::create();
+    if (!shared) return status::memory_allocation;
+  }
+  CUevent_st* event = make_event(flags, std::move(shared));
   if (event == nullptr) return status::memory_allocation;
-  event->device = current_device();
-  event->generation = device_of(event->device).generation.load();
-  event->flags = flags;
-  event->state = std::make_shared<engine::event_state>();
   *out = event;
   return status::success;
 }
@@ -67,7 +82,7 @@ status record(cudaEvent_t event_handle, cudaStream_t stream_handle, unsigned fla
     (*event)->captured_by.reset();
     (*event)->tips.clear();
   }
-  const auto command = enqueue(**stream, engine::record_operation{(*event)->state});
+  const auto command = enqueue(**stream, record_now((*event)->state));
   if (!command) return command.error();
   pools_see_record(**stream, *command);
   return status::success;
@@ -81,14 +96,14 @@ status wait_in_capture(CUstream_st& stream, CUevent_st& event, unsigned flags) {
     if (!c) return status::illegal_state;
     if (c->invalidated) return status::stream_capture_invalidated;
     // CUDA: an external wait needs a record; capture.tsv external.wait.*
-    if (!newest_record(event).valid()) {
+    if (!was_recorded(event)) {
       invalidate(*c);
       return status::invalid_value;
     }
     return captured(stream, event_recipe(cudaGraphNodeTypeWaitEvent, event, stream.device)).error();
   }
   const std::shared_ptr<capture> other = event.captured_by;
-  if (!other && (!c || !newest_record(event).valid())) return status::not_ready;
+  if (!other && (!c || !was_recorded(event))) return status::not_ready;
   if (c && c->invalidated) return status::stream_capture_invalidated;
   if (c && !other) {
     invalidate(*c);  // capture.tsv refuse.wait.uncaptured.event
@@ -117,7 +132,46 @@ status wait_in_capture(CUstream_st& stream, CUevent_st& event, unsigned flags) {
   return status::success;
 }
 
+// Waits in steps: the process that recorded it may end meanwhile.
+status wait_for_foreign(engine::shared_event& event, engine::shared_event::ticket record) {
+  while (!event.wait(record, std::chrono::milliseconds(50))) {
+  }
+  return status::success;
+}
+
 }  // namespace
+
+CUevent_st* make_event(unsigned flags, std::shared_ptr<engine::shared_event> shared) {
+  CUevent_st* event = events().create();
+  if (event == nullptr) return nullptr;
+  event->device = current_device();
+  event->generation = device_of(event->device).generation.load();
+  event->flags = flags;
+  event->state = std::make_shared<engine::event_state>(std::move(shared));
+  return event;
+}
+
+engine::operation record_now(const std::shared_ptr<engine::event_state>& state) {
+  engine::record_operation record{state};
+  if (state->shared) {
+    record.ticket = state->shared->begin();
+    state->ticket.store(record.ticket, std::memory_order_release);
+  }
+  return record;
+}
+
+engine::operation wait_now(const engine::event_state& state) {
+  if (state.shared) {
+    const auto newest = state.shared->newest();
+    if (newest != state.ticket.load(std::memory_order_acquire)) {
+      if (state.shared->done(newest)) return engine::marker_operation{};
+      return engine::foreign_wait_operation{state.shared, newest};
+    }
+  }
+  const command_id record{state.last_record.load(std::memory_order_acquire)};
+  if (!record.valid() || the_engine().done(record)) return engine::marker_operation{};
+  return engine::wait_operation{record};
+}
 
 SB_API cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t* event) {
   return cudaEventCreateWithFlags(event, cudaEventDefault);
@@ -169,6 +223,11 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
     // CUDA: a wait keeps the record it saw at the call; for one that is complete, or was never
     // made, nothing is enqueued. ordering.tsv event.rerecord.*, event.wait.before.record.noop
     // In the legacy stream a wait for a complete record still is legacy work. random.tsv 131
+    if (foreign_record(**event) != 0) {
+      engine::operation wait = wait_now(*(*event)->state);
+      if (std::holds_alternative<engine::marker_operation>(wait)) return status::success;
+      return enqueue(**stream, std::move(wait)).error();
+    }
     const command_id record = newest_record(**event);
     if (!record.valid()) return status::success;
     if ((*stream)->kind != stream_kind::legacy && the_engine().done(record)) return status::success;
@@ -185,6 +244,9 @@ SB_API cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle) {
     if (!event) return event.error();
     if (const status s = refuse_captured(**event); s != status::success) return s;
     if (const status s = admit_unsafe_call(); s != status::success) return s;
+    if (const auto foreign = foreign_record(**event); foreign != 0) {
+      return (*event)->state->shared->done(foreign) ? status::success : status::not_ready;
+    }
     const command_id record = newest_record(**event);
     if (!record.valid() || the_engine().done(record)) return status::success;
     return status::not_ready;
@@ -197,6 +259,9 @@ SB_API cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle) {
     if (!event) return event.error();
     if (const status s = refuse_captured(**event); s != status::success) return s;
     if (const status s = admit_unsafe_call(); s != status::success) return s;
+    if (const auto foreign = foreign_record(**event); foreign != 0) {
+      return wait_for_foreign(*(*event)->state->shared, foreign);
+    }
     sched::wait_target target;
     target.scope = sched::wait_scope::command;
     target.command = newest_record(**event);

@@ -45,17 +45,15 @@ result<std::vector<std::uint32_t>> unfold(const CUgraph_st& graph,
 // What a step does in this launch: a wait looks up its record now, a disabled node does nothing.
 engine::operation operation_now(const CUgraphNode_st& node) {
   if (!node.enabled) return engine::marker_operation{};
-  if (node.recipe.type == cudaGraphNodeTypeWaitEvent) {
-    const auto& event = std::get<event_node>(node.recipe.detail);
-    const command_id record{event.state->last_record.load(std::memory_order_acquire)};
-    if (!record.valid() || the_engine().done(record)) return engine::marker_operation{};
-    return engine::wait_operation{record};
+  if (const auto* event = std::get_if<event_node>(&node.recipe.detail)) {
+    return node.recipe.type == cudaGraphNodeTypeWaitEvent ? wait_now(*event->state)
+                                                          : record_now(event->state);
   }
   return node.recipe.what;
 }
 
 bool fixed(const CUgraphNode_st& node) {
-  return node.enabled && node.recipe.type != cudaGraphNodeTypeWaitEvent;
+  return node.enabled && !std::holds_alternative<event_node>(node.recipe.detail);
 }
 
 bool uses_own_priority(const CUgraphExec_st& exec) {

@@ -89,6 +89,9 @@ engine::impl::impl(engine_options given)
   }
   host_functions = std::make_unique<lane>("sb-host-func", [this](node& n) { do_host_function(n); });
   idle_loops = std::make_unique<lane>("sb-loops", [this](node& n) { look_again(n); });
+  foreign_waits = std::make_unique<event_watch>(
+      [this](node& n, bool alone) { return foreign_wait_over(n, alone); },
+      [this](node& n) { complete(n); });
   workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(), *this);
 }
 
@@ -161,6 +164,7 @@ struct describe {
   void operator()(const host_operation&) const { c.kind = command_kind::host_function; }
   void operator()(const record_operation&) const { c.kind = command_kind::event_record; }
   void operator()(const conditional_operation&) const { c.kind = command_kind::section; }
+  void operator()(const foreign_wait_operation&) const { c.kind = command_kind::section; }
   void operator()(const wait_operation& w) const {
     c.kind = command_kind::event_wait;
     c.record = w.record;

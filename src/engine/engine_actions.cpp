@@ -7,6 +7,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/shared_event.hpp"
 #include "engine/transfer.hpp"
 
 namespace sb::engine {
@@ -106,6 +107,7 @@ void engine::impl::act(const sched::action& a) {
       if (auto* record = std::get_if<record_operation>(&n->what);
           record != nullptr && record->event) {
         event_state& event = *record->event;
+        if (record->ticket != 0) event.shared->complete(record->ticket);
         // A record that was overtaken by a newer one leaves no trace.
         const std::uint64_t newest = event.reached_record.load(std::memory_order_relaxed);
         if (newest == command_id::none_value || newest < n->id.value) {
@@ -146,6 +148,8 @@ void engine::impl::start(node* n) {
     host_functions->push(*n);  // told of the failure, so that callbacks can tell their users
   } else if (std::holds_alternative<conditional_operation>(n->what)) {
     begin_section(n);
+  } else if (std::holds_alternative<foreign_wait_operation>(n->what) && !drop) {
+    foreign_waits->push(*n);
   } else if (drop) {
     n->what = marker_operation{};
     scheduler.complete(n->id);

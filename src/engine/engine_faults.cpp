@@ -107,6 +107,7 @@ bool engine::impl::stop(std::chrono::milliseconds patience) {
   bool all = workers->stop(patience);
   all = host_functions->stop(patience) && all;
   all = idle_loops->stop(patience) && all;
+  all = foreign_waits->stop(patience) && all;
   for (auto& d : devices) {
     for (lane* l : {d->to_device.get(), d->to_host.get(), d->inside.get(), d->between_hosts.get()})
       all = l->stop(patience) && all;

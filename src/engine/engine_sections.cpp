@@ -1,4 +1,7 @@
-// Conditional nodes of graphs. A section is started when everything before it is complete; it looks
+// Commands that last until somebody says so: conditional nodes of graphs, and waits for events of
+// other processes.
+//
+// Conditional nodes: a section is started when everything before it is complete; it looks
 // at its value then, submits the graph that the value names, and is complete when that graph is, or
 // when the value names none. A marker behind the body's last nodes tells when to look again.
 #include <chrono>
@@ -6,6 +9,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/shared_event.hpp"
 
 namespace sb::engine {
 
@@ -30,6 +34,8 @@ const graph_plan* chosen(const conditional_operation& c) {
 // Between two looks of a loop whose body does nothing.
 constexpr auto idle_loop_pause = std::chrono::microseconds(50);
 constexpr std::uint64_t longest_wait_ns = 50'000'000;
+// Then the watching thread looks for new waits.
+constexpr auto longest_foreign_wait = std::chrono::microseconds(1000);
 
 }  // namespace
 
@@ -102,6 +108,14 @@ void engine::impl::look_again(node& section) {
   begin_section(&section);
   drain();
   finish(lock);
+}
+
+// A device that failed holds nobody up.
+bool engine::impl::foreign_wait_over(node& n, bool alone) {
+  if (failed(n.device)) return true;
+  const auto& wait = std::get<foreign_wait_operation>(n.what);
+  return alone ? wait.event->wait(wait.ticket, longest_foreign_wait)
+               : wait.event->done(wait.ticket);
 }
 
 }  // namespace sb::engine

@@ -24,6 +24,7 @@
 
 #include "engine/device_runtime.hpp"
 #include "engine/engine.hpp"
+#include "engine/event_watch.hpp"
 #include "engine/lane.hpp"
 #include "engine/node.hpp"
 #include "engine/worker_pool.hpp"
@@ -62,6 +63,7 @@ struct engine::impl final : kernel_sink {
   std::unique_ptr<worker_pool> workers;
   std::unique_ptr<lane> host_functions;
   std::unique_ptr<lane> idle_loops;  // sections whose body took no time
+  std::unique_ptr<event_watch> foreign_waits;
 
   std::mutex mutex;
   // --- guarded by mutex
@@ -121,6 +123,7 @@ struct engine::impl final : kernel_sink {
   void run_body(node* section, const graph_plan& body);
   // Without the lock:
   void look_again(node& section);
+  bool foreign_wait_over(node& n, bool alone);
 
   // engine_faults.cpp. Without the lock:
   void block_failed(kernel_run& run, const block& where) override;

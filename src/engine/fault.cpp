@@ -1,5 +1,6 @@
 #include "engine/fault.hpp"
 
+#include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
@@ -7,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "engine/shared_region.hpp"
 #include "engine/worker.hpp"
 
 namespace sb::engine {
@@ -80,6 +82,13 @@ void pass_on(std::size_t which, int signal, siginfo_t* info, void* context) {
 
 void handle(int signal, siginfo_t* info, void* raw) {
   const int saved_errno = errno;
+  // Memory that moves into a file for another process: the instruction runs again until it is
+  // there.
+  if (signal == SIGSEGV && info->si_code == SEGV_ACCERR && in_shared_region(info->si_addr)) {
+    sched_yield();
+    errno = saved_errno;
+    return;
+  }
   std::size_t which = 0;
   while (which < signal_count && answers[which].signal != signal) ++which;
   if (which == signal_count) return;

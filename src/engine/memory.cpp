@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/memory_imports.hpp"
 
 namespace sb::engine {
 
@@ -148,6 +149,9 @@ struct memory::impl {
       case memory_kind::managed:
         managed.release(a.base);  // not the heap's for a variable: ignored
         break;
+      case memory_kind::imported:
+        imports.forget(a.base);
+        break;
       case memory_kind::pool:
       case memory_kind::registered:
       case memory_kind::image:
@@ -160,6 +164,7 @@ struct memory::impl {
   // Own synchronisation.
   memory_heap pinned;
   memory_heap managed;
+  memory_imports imports;
   std::array<std::atomic<device_memory*>, max_devices> devices{};
   // Shared with the buffers handed out, which may outlive us at the end of the process.
   std::shared_ptr<std::array<staging_room, max_devices>> staging;
@@ -277,6 +282,34 @@ void memory::remove_image_variables(device_id device) {
            (a.kind == memory_kind::managed && !impl_->managed.range().contains(a.base));
   });
 }
+
+result<exported_memory> memory::export_device(const void* address) {
+  const auto known = find(address);
+  if (!known || known->kind != memory_kind::device) return status::invalid_value;
+  const auto place = impl_->device(known->device).heap.share(known->base);
+  if (!place) return place.error();
+  return exported_memory{place->file, place->offset, known->bytes, known->device};
+}
+
+result<void*> memory::open_import(const exported_memory& from) {
+  const auto opened = impl_->imports.open(from.file, from.offset, from.bytes);
+  if (!opened) return opened.error();
+  impl_->insert({memory_kind::imported, *opened, from.bytes, from.device, 0});
+  return *opened;
+}
+
+memory::import_use memory::drop_import(void* base) {
+  switch (impl_->imports.drop(base)) {
+    case 0:
+      return impl_->take(base, {memory_kind::imported}) ? import_use::none : import_use::unknown;
+    case memory_imports::not_one:
+      return import_use::unknown;
+    default:
+      return import_use::more;
+  }
+}
+
+void memory::unmap_import(void* base) { impl_->imports.unmap(base); }
 
 bool memory::charge(device_id device, std::uint64_t bytes) {
   return impl_->device(device).heap.charge(bytes);

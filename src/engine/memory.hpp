@@ -28,6 +28,15 @@ enum class memory_kind : std::uint8_t {
   registered,  // cudaHostRegister
   managed,     // cudaMallocManaged, and __managed__ variables
   image,       // __device__ and __constant__ variables
+  imported,    // device memory of another process
+};
+
+// A device allocation as another process can open it.
+struct exported_memory {
+  file_address file;
+  std::uint64_t offset = 0;  // in the file
+  std::uint64_t bytes = 0;
+  device_id device;
 };
 
 struct allocation {
@@ -85,6 +94,16 @@ class memory {
   void add_image_variable(device_id device, void* base, std::size_t bytes,
                           memory_kind kind = memory_kind::image);
   void remove_image_variables(device_id device);
+
+  // For other processes: the allocation of cudaMalloc that the address lies in.
+  result<exported_memory> export_device(const void* address);
+  // Maps what another process exported; the same memory again is counted and has the same address.
+  result<void*> open_import(const exported_memory& from);
+  // Whether the pointer is an import, and whether this was its last use: then nobody knows it any
+  // more, and the second call unmaps it.
+  enum class import_use : std::uint8_t { unknown, more, none };
+  import_use drop_import(void* base);
+  void unmap_import(void* base);
 
   // For pools, which lay out their own ranges: what they hold counts against the device.
   bool charge(device_id device, std::uint64_t bytes);

@@ -115,7 +115,7 @@ result<std::uint64_t> memory_heap::open_granules(std::uint64_t count) {
 }
 
 void memory_heap::close_granules(std::uint64_t first, std::uint64_t count) {
-  range_.close(first * granule_bytes, count * granule_bytes);
+  close(first * granule_bytes, count * granule_bytes);
   granules_.add(first, count);
   used_ -= count * granule_bytes;
 }
@@ -164,6 +164,32 @@ result<void*> memory_heap::allocate_guarded(std::size_t bytes) {
   return static_cast<void*>(range_.begin() + base);
 }
 
+// Nobody else can map the memory any more; who has mapped it keeps it.
+void memory_heap::close(std::uint64_t offset, std::uint64_t length) {
+  shared_.erase(shared_.lower_bound(offset), shared_.lower_bound(offset + length));
+  range_.close(offset, length);
+}
+
+result<memory_heap::shared_place> memory_heap::share(void* base) {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      blocks_.find(static_cast<std::uint64_t>(static_cast<char*>(base) - range_.begin()));
+  if (found == blocks_.end()) return status::invalid_value;
+  const block& b = found->second;
+  std::uint64_t begin = b.offset, length = b.length;
+  if (b.place == block::where::shared_granule) {
+    begin = b.offset / granule_bytes * granule_bytes;
+    length = granule_bytes;
+  }
+  auto region = shared_.find(begin);
+  if (region == shared_.end()) {
+    auto made = shared_region::take_over(range_.begin() + begin, length);
+    if (!made) return status::map_buffer_object_failed;
+    region = shared_.emplace(begin, std::move(*made)).first;
+  }
+  return shared_place{region->second.address(), found->first - begin};
+}
+
 void memory_heap::release(void* base) {
   const std::lock_guard lock(mutex_);
   const auto found =
@@ -186,7 +212,7 @@ void memory_heap::release(void* base) {
       break;
     }
     case block::where::guarded:
-      range_.close(gone.offset, gone.length);
+      close(gone.offset, gone.length);
       granules_.add(gone.offset / page_, gone.length / page_ + 1);
       used_ -= gone.length;
       break;
@@ -213,11 +239,11 @@ void memory_heap::clear() {
       shared.insert(gone.offset / granule_bytes);
       continue;
     }
-    range_.close(gone.offset, gone.length);
+    close(gone.offset, gone.length);
     used_ -= gone.length;
   }
   for (const std::uint64_t granule : shared) {
-    range_.close(granule * granule_bytes, granule_bytes);
+    close(granule * granule_bytes, granule_bytes);
     used_ -= granule_bytes;
   }
   blocks_.clear();

@@ -12,11 +12,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <mutex>
 #include <unordered_map>
 
 #include "base/status.hpp"
 #include "engine/memory_ranges.hpp"
+#include "engine/shared_region.hpp"
 
 namespace sb::engine {
 
@@ -80,6 +82,14 @@ class memory_heap {
   void discharge(std::uint64_t bytes);
   void clear();
 
+  // Makes the memory of a live allocation one that other processes can map, with what lies in the
+  // same granules.
+  struct shared_place {
+    file_address file;
+    std::uint64_t offset;  // of the allocation in the file
+  };
+  result<shared_place> share(void* base);
+
   [[nodiscard]] std::uint64_t used() const;
   [[nodiscard]] const reserved_range& range() const { return range_; }
 
@@ -94,6 +104,7 @@ class memory_heap {
   result<void*> allocate_guarded(std::size_t bytes);
   result<std::uint64_t> open_granules(std::uint64_t count);
   void close_granules(std::uint64_t first, std::uint64_t count);
+  void close(std::uint64_t offset, std::uint64_t length);
   void reset_ranges();
 
   // Constant after construction.
@@ -107,6 +118,7 @@ class memory_heap {
   free_ranges units_;                                // in units of the alignment
   std::uint64_t cursor_ = 0;                         // guard pages: where to look next
   std::unordered_map<std::uint64_t, block> blocks_;  // by the offset of their base
+  std::map<std::uint64_t, shared_region> shared_;    // by their offset
 };
 
 }  // namespace sb::engine

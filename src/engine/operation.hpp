@@ -18,6 +18,8 @@
 
 namespace sb::engine {
 
+class shared_event;  // shared_event.hpp
+
 struct extent3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
@@ -62,14 +64,26 @@ struct host_operation {
 // Shared by an event handle and the records in flight; outlives the handle.
 struct event_state {
   event_state() = default;
+  explicit event_state(std::shared_ptr<shared_event> with_others)
+      : shared(std::move(with_others)) {}
   std::atomic<std::uint64_t> last_record{command_id::none_value};  // newest record submitted
   // Written by the engine when a record is reached, unless a newer one was reached before.
   std::atomic<std::uint64_t> reached_record{command_id::none_value};
   std::atomic<std::uint64_t> reached_ns{0};  // engine clock
+  // An event of several processes: what the others see of it, and our newest record there.
+  const std::shared_ptr<shared_event> shared;
+  std::atomic<std::uint64_t> ticket{0};
 };
 
 struct record_operation {
   std::shared_ptr<event_state> event;
+  std::uint64_t ticket = 0;  // of an event of several processes
+};
+
+// Waits for a record that another process made.
+struct foreign_wait_operation {
+  std::shared_ptr<shared_event> event;
+  std::uint64_t ticket = 0;
 };
 
 struct wait_operation {
@@ -109,7 +123,7 @@ struct conditional_operation {
 
 using operation =
     std::variant<marker_operation, kernel_operation, copy_operation, fill_operation, host_operation,
-                 record_operation, wait_operation, conditional_operation>;
+                 record_operation, wait_operation, foreign_wait_operation, conditional_operation>;
 
 // One node of a graph launch.
 struct graph_item {
