@@ -88,6 +88,11 @@ void engine::impl::drain() {
   for (node* n : dead)
     if (n->references.fetch_sub(1, std::memory_order_acq_rel) == 1) free_node(n);
   dead.clear();
+  for (auto& d : devices) {
+    const std::int32_t waits = scheduler.waiting_priority(d->runtime.id);
+    auto& word = d->runtime.waiting_priority;  // workers read it: written only when it changes
+    if (word.load(std::memory_order_relaxed) != waits) word.store(waits, std::memory_order_relaxed);
+  }
 }
 
 void engine::impl::act(const sched::action& a) {

@@ -30,6 +30,11 @@ struct kernel_run {
 
   // Guarded by the worker pool's lock.
   bool queued = false;
+  // Blocks that a worker claimed and gave back for the sake of a higher priority.
+  struct block_range {
+    std::uint64_t first, count;
+  };
+  std::vector<block_range> returned;
   // Fiber-mode blocks that gave up a turn half done, and how often that happened since one of the
   // kernel's blocks began or ended. Guarded by the pool.
   std::uint32_t unfinished = 0;

@@ -18,8 +18,10 @@ struct ending {
 };
 
 // Blocks of a loop-mode kernel, run one after another on one fiber: a fault must be able to leave
-// them.
+// them. `Outranked` tells between two blocks whether to stop for a higher priority.
+template <class Outranked>
 struct loop_job {
+  Outranked outranked;
   kernel_run* run;
   block* body;
   worker* on;
@@ -31,11 +33,13 @@ struct loop_job {
   bool complete = false;
 };
 
-void run_job(loop_job& job) {
+template <class Job>
+void run_job(Job& job) {
   const abi::kernel_entry entry = job.run->info().entry;
   const char* params = job.run->launch->params.data();
   for (std::uint64_t i = 0; i < job.count; ++i) {
     if (job.run->cancelled.load(std::memory_order_relaxed)) break;
+    if (i != 0 && job.outranked()) break;
     ++job.started;
     job.body->begin(*job.run, job.first + i);
     device_thread& t = job.body->loop_thread();
@@ -57,8 +61,9 @@ void run_job(loop_job& job) {
   job.complete = true;
 }
 
+template <class Job>
 void job_main(void* argument) {
-  auto& job = *static_cast<loop_job*>(argument);
+  auto& job = *static_cast<Job*>(argument);
   run_job(job);
   leave_fiber(*job.stack, job.on->home);
 }
@@ -102,14 +107,17 @@ void worker_pool::execute(worker& w, const work& what) {
 void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first,
                                  std::uint64_t count) {
   const std::uint64_t begin = steady_ns();
-  loop_job job{&run, take_block(), &w, w.take(stack_class::large), first, count, 0, 0, {}, false};
+  const auto stop = [&] { return outranked(run); };
+  using job_type = loop_job<decltype(stop)>;
+  job_type job{stop, &run, take_block(), &w,   w.take(stack_class::large), first, count,
+               0,    0,    {},           false};
   job.body->on = &w;
   if (job.stack == nullptr) {
     job.body->begin(run, first);
     job.body->failure = {status::launch_out_of_resources, nullptr, "no memory left for a stack"};
     sink_.block_failed(run, *job.body);
   } else {
-    prepare_fiber(*job.stack, &job_main, &job);
+    prepare_fiber(*job.stack, &job_main<job_type>, &job);
     w.enter(*job.stack, nullptr);
     if (job.complete) {
       w.give(job.stack);
@@ -123,7 +131,11 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
   give_block(job.body);
   const std::uint64_t now = steady_ns();
   note_cost(run, now - begin, job.started);
-  std::uint64_t waiting = 0;
+  std::uint64_t waiting = 0;  // blocks whose references are kept
+  if (job.complete && job.started != count &&
+      give_back(run, first + job.started, count - job.started)) {
+    waiting = count - job.started;
+  }
   {
     std::lock_guard lock(mutex_);
     moved_ns_ = now;
@@ -145,6 +157,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
   block* b = nullptr;
   for (; started < count; ++started) {
     if (run.cancelled.load(std::memory_order_relaxed)) break;
+    if (started != 0 && outranked(run)) break;
     if (b == nullptr) b = take_block();
     b->begin(run, first + started);
     const block_outcome outcome = b->resume(w);
@@ -163,7 +176,8 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
     run.ended += done;
     if (done != 0) release_grid(run);
   }
-  const std::uint64_t dropped = count - started;
+  std::uint64_t dropped = count - started;
+  if (dropped != 0 && give_back(run, first + started, dropped)) dropped = 0;
   if (done != 0) sink_.blocks_done(run, done);
   if (done + dropped != 0) sink_.release(run, done + dropped);
 }

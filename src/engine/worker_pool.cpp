@@ -39,6 +39,7 @@ void worker_pool::grant(kernel_run& run, std::uint64_t n) {
   if (!run.queued) {
     run.queued = true;
     ready_[run.priority].push_back(&run);
+    note_urgent();
   }
   recruit();
 }
@@ -50,9 +51,12 @@ void worker_pool::cancel(kernel_run& run) {
     if (run.queued) {
       std::erase(ready_[run.priority], &run);
       run.queued = false;
+      note_urgent();
     }
     std::uint64_t first = 0;
     dropped = run.claim(never, first);
+    for (const auto& range : run.returned) dropped += range.count;
+    run.returned.clear();
     std::vector<timer> kept;
     for (; !timers_.empty(); timers_.pop()) {
       const timer& t = timers_.top();
@@ -338,11 +342,12 @@ worker_pool::work worker_pool::pick_chunk() {
         continue;
       }
       run->turns = 0;
-      w.count = run->claim(chunk_size(*run), w.first);
-      if (run->unclaimed() != 0) {
+      w.count = take_blocks(*run, w.first);
+      if (has_blocks(*run)) {
         runs.push_back(run);  // resident kernels of one priority take turns
       } else {
         run->queued = false;
+        note_urgent();
       }
       if (w.count == 0) continue;
       w.what = work::kind::chunk;
@@ -351,6 +356,50 @@ worker_pool::work worker_pool::pick_chunk() {
     }
   }
   return w;
+}
+
+// Blocks that were given back go before new ones.
+std::uint64_t worker_pool::take_blocks(kernel_run& run, std::uint64_t& first) {
+  const std::uint64_t most = chunk_size(run);
+  if (run.returned.empty()) return run.claim(most, first);
+  kernel_run::block_range& range = run.returned.back();
+  first = range.first;
+  const std::uint64_t n = std::min(most, range.count);
+  range.first += n;
+  range.count -= n;
+  if (range.count == 0) run.returned.pop_back();
+  return n;
+}
+
+void worker_pool::note_urgent() {
+  std::int32_t best = nobody_waits;
+  for (const auto& [priority, runs] : ready_) {
+    if (runs.empty()) continue;
+    best = priority;
+    break;
+  }
+  urgent_.store(best, std::memory_order_relaxed);
+}
+
+// CUDA: blocks of a higher priority go first at every block boundary. Two words to read, so that it
+// can be asked between any two blocks.
+bool worker_pool::outranked(const kernel_run& run) const {
+  return urgent_.load(std::memory_order_relaxed) < run.priority ||
+         run.device->waiting_priority.load(std::memory_order_relaxed) < run.priority;
+}
+
+// Blocks of a chunk that did not begin are for anybody again. False when the run is cancelled: then
+// they are the caller's to release.
+bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t count) {
+  std::lock_guard lock(mutex_);
+  if (run.cancelled.load(std::memory_order_relaxed)) return false;
+  run.returned.push_back({first, count});
+  if (!run.queued) {
+    run.queued = true;
+    ready_[run.priority].push_front(&run);
+    note_urgent();
+  }
+  return true;
 }
 
 std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {

@@ -9,6 +9,7 @@
 // engine's lock; the pool calls its sink without holding its own.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -96,6 +97,13 @@ class worker_pool {
   [[nodiscard]] bool starving(std::uint64_t now) const;
   [[nodiscard]] std::uint64_t next_deadline() const;
   std::uint64_t chunk_size(const kernel_run& run) const;
+  std::uint64_t take_blocks(kernel_run& run, std::uint64_t& first);
+  [[nodiscard]] static bool has_blocks(const kernel_run& run) {
+    return !run.returned.empty() || run.unclaimed() != 0;
+  }
+  void note_urgent();
+  [[nodiscard]] bool outranked(const kernel_run& run) const;
+  [[nodiscard]] bool give_back(kernel_run& run, std::uint64_t first, std::uint64_t count);
 
   void execute(worker& w, const work& what);
   void run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
@@ -110,6 +118,8 @@ class worker_pool {
   const std::uint32_t target_;
   kernel_sink& sink_;
   stack_pools stacks_;
+  // The best priority in ready_, for workers to look at between two blocks. Written under mutex_.
+  std::atomic<std::int32_t> urgent_{nobody_waits};
 
   std::mutex mutex_;
   // Everything below is guarded by mutex_.

@@ -1,5 +1,8 @@
 #include "sched/scheduler.hpp"
 
+#include <bit>
+#include <limits>
+
 #include "sched/state.hpp"
 
 namespace sb::sched {
@@ -99,6 +102,11 @@ bool scheduler::idle(device_id device) const {
 bool scheduler::satisfied(const wait_target& target) const { return impl_->satisfied(target); }
 std::uint32_t scheduler::pending_kernels(stream_id stream) const {
   return impl_->streams[stream.value].pending_kernels;
+}
+int scheduler::waiting_priority(device_id device) const {
+  const device_state& d = impl_->devices[device.value];
+  const std::uint32_t levels = d.kernels_mask | d.granting_mask;
+  return levels == 0 ? std::numeric_limits<int>::max() : std::countr_zero(levels) + first_priority;
 }
 waiter_id scheduler::wait(const wait_target& target) { return impl_->wait(target); }
 waiter_id scheduler::wait_for_room(stream_id stream, std::uint32_t limit) {

@@ -120,6 +120,9 @@ class scheduler {
   [[nodiscard]] bool idle(device_id device) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
   [[nodiscard]] std::uint32_t pending_kernels(stream_id stream) const;
+  // The best priority among kernels that are ready and wait for room on the device, for all or for
+  // some of their blocks; the largest int when none does.
+  [[nodiscard]] int waiting_priority(device_id device) const;
 
   // Asks for a `release` action when the target is complete. Released at once when it already is.
   waiter_id wait(const wait_target& target);
