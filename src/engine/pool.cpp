@@ -226,7 +226,7 @@ bool memory_pool::has_marks() const {
 
 void memory_pool::trim(std::uint64_t keep) {
   for (std::uint64_t chunk = mapped_.size(); chunk-- > 0;) {
-    if (usage_.reserved < keep + chunk_bytes) return;
+    if (usage_.reserved < chunk_bytes || usage_.reserved - chunk_bytes < keep) return;
     if (!mapped_[chunk]) continue;
     const std::uint64_t begin = chunk * chunk_bytes, end = begin + chunk_bytes;
     const auto next = free_.upper_bound(begin);

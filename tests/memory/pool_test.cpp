@@ -245,6 +245,14 @@ TEST_F(pools, a_release_threshold_keeps_memory) {
   EXPECT_EQ(usage().reserved, 0u);
 }
 
+// runtime.tsv pool.threshold.reserved
+TEST_F(pools, the_largest_threshold_keeps_everything) {
+  allow(true, true, true, ~std::uint64_t{0});
+  complete(free(get(4 * chunk, s_), s_));
+  pools_.synchronized(s_.id);
+  EXPECT_EQ(usage().reserved, 4 * chunk);
+}
+
 TEST_F(pools, the_lowest_best_fit_is_taken) {
   std::vector<char*> p;
   for (int i = 0; i < 6; ++i) p.push_back(get(mib, s_));
