@@ -1,7 +1,6 @@
 #include "engine/block.hpp"
 
 #include <bit>
-#include <cstdlib>
 
 #include "engine/clock.hpp"
 #include "engine/worker.hpp"
@@ -20,8 +19,6 @@ constexpr std::uint32_t large_local_bytes = 96 << 10;
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
 }  // namespace
-
-block::~block() { std::free(shared_); }
 
 void block::begin(kernel_run& r, std::uint64_t i) {
   const kernel_operation& launch = *r.launch;
@@ -48,13 +45,9 @@ void block::begin(kernel_run& r, std::uint64_t i) {
 
   const std::size_t fixed = round_up(info.static_shared_bytes, shared_alignment);
   const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);
-  if (bytes > shared_capacity_) {
-    std::free(shared_);
-    shared_ = static_cast<char*>(std::aligned_alloc(shared_alignment, bytes));
-    shared_capacity_ = bytes;
-  }
-  context.shared = shared_;
-  context.dynamic_shared = shared_ + fixed;
+  char* const memory = shared_.hold(bytes);
+  context.shared = memory;
+  context.dynamic_shared = memory + fixed;
 
   const bool fibers = info.mode == abi::kernel_mode::fibers;
   count_ = fibers ? r.threads : 1;
@@ -348,6 +341,12 @@ void block::grid_sync(device_thread& t) {
 }
 
 void block::grid_released() { ready_.take(at_grid_); }
+
+// CUDA: an index far out of shared memory is an illegal instruction; h200/faults.tsv shared.far.*
+failure_record block::named(const failure_record& fault) const {
+  if (fault.error != status::illegal_address || !shared_.beyond(fault.address)) return fault;
+  return {status::illegal_instruction, fault.address, "address outside of shared memory"};
+}
 
 void block::fail_thread(device_thread& t, const failure_record& why) {
   if (run->info().mode == abi::kernel_mode::loop) fail(t, why);

@@ -19,6 +19,7 @@
 #include "base/device_abi.hpp"
 #include "engine/fiber.hpp"
 #include "engine/kernel_run.hpp"
+#include "engine/shared_space.hpp"
 
 namespace sb::engine {
 
@@ -132,8 +133,6 @@ struct block {
     std::uint32_t thread = 0;
   } loop;
 
-  ~block();
-
   // Gets ready to run block `index` of `run`.
   void begin(kernel_run& run, std::uint64_t index);
   // Fiber mode: runs until an outcome; `on` is the worker that calls.
@@ -141,6 +140,8 @@ struct block {
   // Gives the fibers of unfinished threads back to the worker.
   void drop(worker& on);
   device_thread& loop_thread() { return threads_[0]; }
+  // What the hardware calls this fault of the block's code.
+  [[nodiscard]] failure_record named(const failure_record& fault) const;
   void grid_released();  // all blocks arrived: the threads go on at the next resume
 
   // For device code, on the fiber of `t`.
@@ -171,8 +172,7 @@ struct block {
 
   std::vector<device_thread> threads_;
   std::vector<warp_state> warps_;
-  char* shared_ = nullptr;
-  std::size_t shared_capacity_ = 0;
+  shared_space shared_;
 
   std::uint32_t count_ = 0;  // threads of the block
   std::uint32_t fresh_ = 0;  // first thread that has not started

@@ -38,7 +38,8 @@ thread_local detail::guard_frame* guard_of_thread = nullptr;
   worker* w = current_worker();
   forget_own_frames(*w->running);
   device_thread* t = w->current;
-  reinterpret_cast<block*>(t->context.block)->fail(*t, w->fault);
+  auto* b = reinterpret_cast<block*>(t->context.block);
+  b->fail(*t, b->named(w->fault));
 }
 
 [[noreturn]] void leave_guard() {
