@@ -76,16 +76,17 @@ CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int
   constexpr std::uint64_t first_legacy_id = 7;
   CUstream_st* stream = streams().create();
   if (stream == nullptr) return nullptr;
-  stream->id = kind == stream_kind::legacy ? the_engine().legacy_stream(device)
-                                           : the_engine().create_stream(device, kind, priority);
+  stream->unique_id = kind == stream_kind::legacy && device.value == 0
+                          ? first_legacy_id
+                          : next_id.fetch_add(1, std::memory_order_relaxed);
+  stream->id = kind == stream_kind::legacy
+                   ? the_engine().legacy_stream(device)
+                   : the_engine().create_stream(device, kind, priority, stream->unique_id);
   stream->device = device;
   stream->generation = device_of(device).generation.load();
   stream->kind = kind;
   stream->flags = flags;
   stream->priority = priority;
-  stream->unique_id = kind == stream_kind::legacy && device.value == 0
-                          ? first_legacy_id
-                          : next_id.fetch_add(1, std::memory_order_relaxed);
   return stream;
 }
 

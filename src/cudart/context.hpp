@@ -79,6 +79,8 @@ struct thread_state {
   // name.
   bool default_is_per_thread = false;
   cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
+  // Of the `<<< >>>` whose stub is about to launch.
+  engine::launch_place launching_at;
 };
 
 // Usable until the very end of the thread, also from destructors of thread_local objects.

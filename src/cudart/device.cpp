@@ -330,6 +330,12 @@ SB_API cudaError_t CUDARTAPI cudaDeviceCanAccessPeer(int* can, int device, int p
   });
 }
 
+bool may_access(device_id device, device_id other) {
+  device_state& state = device_of(device);
+  const std::lock_guard lock(state.mutex);
+  return std::count(state.peers.begin(), state.peers.end(), other.value) != 0;
+}
+
 SB_API cudaError_t CUDARTAPI cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   return entry(call_kind::device, [&]() -> status {
     if (flags != 0) return status::invalid_value;

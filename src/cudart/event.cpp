@@ -284,6 +284,8 @@ SB_API cudaError_t CUDARTAPI cudaEventElapsedTime(float* ms, cudaEvent_t start, 
         return status::invalid_resource_handle;
       }
     }
+    // CUDA: events of two devices have no time between them (documented, not recorded).
+    if (start->device != end->device) return status::invalid_resource_handle;
     for (cudaEvent_t event : {start, end}) {
       if (!the_engine().done(newest_record(*event))) return status::not_ready;
     }

@@ -2,22 +2,40 @@
 
 #include <cstring>
 
-#include "engine/engine.hpp"
+#include "cudart/context.hpp"
+#include "cudart/pool_hooks.hpp"
+#include "cudart/process.hpp"
+#include "engine/fault.hpp"
 #include "engine/memory.hpp"
 
 namespace sb::cudart {
 
 namespace {
 
-// Neither canonical on x86-64 nor within the 48 or 52 bits of aarch64; bits 56 and up are ignored
-// there.
-constexpr std::uint64_t barred = std::uint64_t{0x00f0} << 48;
 constexpr std::uint64_t user_space = (std::uint64_t{1} << 48) - 1;
 
+// Memory of another device that this one may not access.
+bool of_a_stranger(const void* address, device_id device) {
+  if (the_engine().device_count() < 2) return false;
+  const auto found = engine::memory::instance().find(address);
+  if (!found || found->device == device) return false;
+  switch (found->kind) {
+    case engine::memory_kind::device:
+    case engine::memory_kind::image:
+    case engine::memory_kind::graph:
+      return !may_access(device, found->device);
+    case engine::memory_kind::pool:
+      return !pool_admits(address, device);
+    default:
+      return false;
+  }
+}
+
 bool reachable(const void* address, device_id device) {
+  if (of_a_stranger(address, device)) return false;
   const engine::memory& memory = engine::memory::instance();
   return memory.in_kept_range(address) || memory.find(address).has_value() ||
-         engine::engine::instance().in_kernel_heap(device, address);
+         the_engine().in_kernel_heap(device, address);
 }
 
 }  // namespace
@@ -32,7 +50,7 @@ void bar_host_pointers(const abi::kernel_info& kernel, char* params, device_id d
     // Null and wild pointers fault by themselves.
     if (value < 4096 || value > user_space) continue;
     if (reachable(reinterpret_cast<const void*>(value), device)) continue;
-    value |= barred;
+    value |= engine::barred_address;
     std::memcpy(params + p.offset, &value, sizeof value);
   }
 }

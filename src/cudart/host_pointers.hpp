@@ -1,4 +1,5 @@
-// Pointers to ordinary host memory among a kernel's arguments.
+// Pointers that a kernel may not follow, among its arguments: ordinary host memory, and memory of
+// another device without peer access (documented, not recorded).
 //
 // CUDA: a kernel that touches pageable host memory gets cudaErrorIllegalAddress; h200/faults.tsv
 // host.pointer. Here the memory is within reach of the kernel, so the argument itself is changed

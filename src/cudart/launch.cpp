@@ -1,5 +1,8 @@
 // Kernel launches.
+#include <algorithm>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
@@ -16,6 +19,7 @@ struct call_configuration {
   dim3 grid, block;
   size_t shared;
   cudaStream_t stream;
+  engine::launch_place place;
 };
 std::vector<call_configuration>& configurations() {
   thread_local std::vector<call_configuration> stack;
@@ -59,7 +63,20 @@ node_recipe kernel_recipe(const void* stub, const launch_shape& shape,
   return recipe;
 }
 
-status launch(const void* stub, const launch_shape& shape, void** arguments, cudaStream_t handle) {
+// The place of a launch: that of the `<<< >>>` it belongs to, or what called the entry point.
+engine::launch_place place_of(const void* caller) {
+  engine::launch_place place = std::exchange(self().launching_at, {});
+  place.caller = caller;
+  return place;
+}
+
+struct launch_extras {
+  engine::launch_place place;
+  std::optional<std::int8_t> priority;
+};
+
+status launch(const void* stub, const launch_shape& shape, void** arguments, cudaStream_t handle,
+              const launch_extras& extras) {
   const auto stream = resolve(handle);
   if (!stream) return stream.error();
   // CUDA: a kernel is launched into streams of the current device only (documented, not recorded).
@@ -69,9 +86,13 @@ status launch(const void* stub, const launch_shape& shape, void** arguments, cud
     refuse_captured(**stream);  // a launch that fails spoils the capture it belongs to
     return operation.error();
   }
+  operation->place = extras.place;
   if (is_capturing(**stream)) {
-    return enqueue(**stream, kernel_recipe(stub, shape, std::move(*operation), **stream)).error();
+    node_recipe recipe = kernel_recipe(stub, shape, std::move(*operation), **stream);
+    if (extras.priority) recipe.priority = *extras.priority;
+    return enqueue(**stream, std::move(recipe)).error();
   }
+  operation->priority = extras.priority;
   const auto command = enqueue(**stream, std::move(*operation));
   if (!command || !launch_blocking()) return command.error();
   return wait_for(**stream, *command);
@@ -96,8 +117,9 @@ result<engine::operation> kernel_operation_of(const cudaKernelNodeParams& params
 SB_API cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
                                               void** arguments, size_t shared,
                                               cudaStream_t stream) {
-  return entry(call_kind::device,
-               [&] { return launch(function, {grid, block, shared, false}, arguments, stream); });
+  return entry(call_kind::device, [&, place = place_of(__builtin_return_address(0))] {
+    return launch(function, {grid, block, shared, false}, arguments, stream, {place});
+  });
 }
 SB_PTSZ(cudaLaunchKernel,
         (const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
@@ -107,8 +129,9 @@ SB_PTSZ(cudaLaunchKernel,
 SB_API cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void* function, dim3 grid,
                                                          dim3 block, void** arguments,
                                                          size_t shared, cudaStream_t stream) {
-  return entry(call_kind::device,
-               [&] { return launch(function, {grid, block, shared, true}, arguments, stream); });
+  return entry(call_kind::device, [&, place = place_of(__builtin_return_address(0))] {
+    return launch(function, {grid, block, shared, true}, arguments, stream, {place});
+  });
 }
 SB_PTSZ(cudaLaunchCooperativeKernel,
         (const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
@@ -117,8 +140,9 @@ SB_PTSZ(cudaLaunchCooperativeKernel,
 
 SB_API cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
                                                  const void* function, void** arguments) {
-  return entry(call_kind::device, [&]() -> status {
+  return entry(call_kind::device, [&, place = place_of(__builtin_return_address(0))]() -> status {
     if (config == nullptr) return status::invalid_value;
+    launch_extras extras{place, {}};
     if (config->numAttrs != 0 && config->attrs == nullptr) return status::invalid_value;
     launch_shape shape{config->gridDim, config->blockDim, config->dynamicSmemBytes, false};
     for (unsigned i = 0; i < config->numAttrs; ++i) {
@@ -127,18 +151,30 @@ SB_API cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* confi
       if (attribute.id == cudaLaunchAttributeCooperative) {
         shape.cooperative = attribute.val.cooperative != 0;
       }
+      if (attribute.id == cudaLaunchAttributePriority) {
+        const device_profile& profile = the_engine().profile(current_device());
+        extras.priority = static_cast<std::int8_t>(
+            std::clamp(attribute.val.priority, profile.greatest_priority, profile.least_priority));
+      }
     }
-    return launch(function, shape, arguments, config->stream);
+    return launch(function, shape, arguments, config->stream, extras);
   });
 }
 SB_PTSZ(cudaLaunchKernelExC,
         (const cudaLaunchConfig_t* config, const void* function, void** arguments),
         (config, function, arguments))
 
-// The two halves of `<<< >>>`, called by what the compiler emits.
+// The two halves of `<<< >>>`, called by what the compiler emits: ours by the name that ends in At.
 SB_API unsigned CUDARTAPI __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                                       cudaStream_t stream) {
-  configurations().push_back({grid, block, shared, stream});
+  configurations().push_back({grid, block, shared, stream, {}});
+  return 0;
+}
+
+SB_API unsigned CUDARTAPI __cudaPushCallConfigurationAt(dim3 grid, dim3 block, size_t shared,
+                                                        cudaStream_t stream, const char* file,
+                                                        unsigned line) {
+  configurations().push_back({grid, block, shared, stream, {file, line, nullptr}});
   return 0;
 }
 
@@ -152,6 +188,7 @@ SB_API cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid, dim3* block,
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
+  self().launching_at = top.place;
   return cudaSuccess;
 }
 

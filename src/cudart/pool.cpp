@@ -217,6 +217,14 @@ status set_access(memory_pool* pool, const cudaMemAccessDesc& d) {
 
 }  // namespace
 
+bool pool_admits(const void* address, device_id device) {
+  const std::lock_guard lock(accesses().mutex);
+  return std::any_of(accesses().by_device.begin(), accesses().by_device.end(), [&](const auto& a) {
+    return a.first.second == static_cast<int>(device.value) &&
+           a.second != cudaMemAccessFlagsProtNone && a.first.first->contains(address);
+  });
+}
+
 SB_API cudaError_t CUDARTAPI cudaMallocAsync(void** out, size_t bytes, cudaStream_t stream) {
   const auto check = [&] { return out != nullptr ? status::success : status::invalid_value; };
   return entry(call_kind::device, check,

@@ -18,6 +18,10 @@ inline void pools_see_wait(const CUstream_st& stream, command_id record) {
   engine::pool_set::instance().note_wait(pool_user(stream), record);
 }
 
+// Whether cudaMemPoolSetAccess allowed the device the memory at this address; peer access between
+// devices says nothing about pools.
+bool pool_admits(const void* address, device_id device);
+
 // The engine's wait, then the pools'.
 inline status wait_and_release(const sched::wait_target& target, device_id device) {
   const status s = the_engine().synchronize(target, device);

@@ -27,6 +27,8 @@ struct device_state {
 };
 
 device_state& device_of(device_id device);
+// Whether cudaDeviceEnablePeerAccess allowed kernels of `device` the memory of `other`.
+bool may_access(device_id device, device_id other);
 
 CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int priority);
 // Ends the handle; pending work still runs. False when it was not a live stream.

@@ -107,12 +107,13 @@ bool engine::in_kernel_heap(device_id device, const void* address) {
   return impl_->at(device).runtime.heap.contains(address);
 }
 
-stream_id engine::create_stream(device_id device, stream_kind kind, int priority) {
+stream_id engine::create_stream(device_id device, stream_kind kind, int priority,
+                                std::uint64_t number) {
   if (kind == stream_kind::legacy) return legacy_stream(device);
   std::lock_guard lock(impl_->mutex);
   const stream_id id = impl_->scheduler.create_stream(device, kind, priority);
   if (impl_->streams.size() <= id.value) impl_->streams.resize(id.value + 1);
-  impl_->streams[id.value] = {device, static_cast<std::int8_t>(priority)};
+  impl_->streams[id.value] = {device, static_cast<std::int8_t>(priority), number};
   return id;
 }
 
@@ -122,7 +123,7 @@ stream_id engine::legacy_stream(device_id device) {
   if (!id.valid()) {
     id = impl_->scheduler.create_stream(device, stream_kind::legacy, 0);
     if (impl_->streams.size() <= id.value) impl_->streams.resize(id.value + 1);
-    impl_->streams[id.value] = {device, 0};
+    impl_->streams[id.value] = {device};
   }
   return id;
 }
@@ -150,6 +151,7 @@ struct describe {
     c.kernel.shared_bytes = k.kernel->static_shared_bytes + k.dynamic_shared_bytes;
     if (k.kernel->registers != 0) c.kernel.registers = k.kernel->registers;
     c.kernel.cooperative = k.cooperative;
+    if (k.priority) c.priority = *k.priority;
   }
   void operator()(const copy_operation& o) const {
     c.kind = command_kind::copy;

@@ -40,7 +40,9 @@ class engine {
   [[nodiscard]] std::uint32_t device_count() const;
   [[nodiscard]] const device_profile& profile(device_id device) const;
 
-  stream_id create_stream(device_id device, stream_kind kind, int priority);
+  // `number` is what messages call the stream.
+  stream_id create_stream(device_id device, stream_kind kind, int priority,
+                          std::uint64_t number = 0);
   stream_id legacy_stream(device_id device);
   void destroy_stream(stream_id stream);  // pending work still runs
 

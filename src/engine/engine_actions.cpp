@@ -237,8 +237,7 @@ void engine::impl::do_copy(node& n) {
   // The staging room is free again before anybody can see that the copy is done.
   n.what = marker_operation{};
   if (fault.error != status::success) {
-    std::fprintf(stderr, "streambed: a copy or fill on device %u failed: %s %p\n", n.device.value,
-                 fault.what, fault.address);
+    report_copy(n, fault);
     fail_device(n.device, fault.error);
   }
   complete(n);

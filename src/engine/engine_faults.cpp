@@ -1,11 +1,15 @@
 // Failed devices, reset, and the end of the engine.
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <string>
 
 #include "engine/engine_state.hpp"
+#include "engine/fault.hpp"
 #include "engine/images.hpp"
 #include "engine/memory.hpp"
 #include "engine/pool.hpp"
@@ -17,11 +21,45 @@ namespace {
 // A reset waits this long for blocks that are still inside device code.
 constexpr auto reset_patience = std::chrono::seconds(2);
 
-void report(const kernel_run& run, const block& where) {
+// NVIDIA's runtime prints nothing; STREAMBED_FAULT_REPORT=0 makes this one as quiet.
+bool wanted() {
+  const char* text = std::getenv("STREAMBED_FAULT_REPORT");
+  return text == nullptr || std::strcmp(text, "0") != 0;
+}
+
+std::string name_of(std::uint64_t stream) {
+  return stream == 0 ? "the default stream" : "stream " + std::to_string(stream);
+}
+
+constexpr char place_words[] = " (launched from ";
+
+std::string text_of(const launch_place& place) {
+  if (place.file != nullptr)
+    return " (launched at " + std::string(place.file) + ":" + std::to_string(place.line) + ")";
+  Dl_info found;
+  Dl_info own;
+  if (place.caller == nullptr || dladdr(place.caller, &found) == 0 || found.dli_fname == nullptr)
+    return "";
+  // A per-thread twin called the launch: its caller is not known.
+  if (dladdr(&place_words, &own) != 0 && own.dli_fbase == found.dli_fbase) return "";
+  // What addr2line takes.
+  char offset[24];
+  std::snprintf(offset, sizeof offset, "%#zx",
+                static_cast<std::size_t>(static_cast<const char*>(place.caller) -
+                                         static_cast<const char*>(found.dli_fbase)));
+  return place_words + std::string(found.dli_fname) + " " + offset + ")";
+}
+
+void report(const kernel_run& run, const block& where, std::uint64_t stream) {
   const failure_record& f = where.failure;
-  if (f.what == nullptr) return;  // said already, in CUDA's own words
-  char address[32] = "";
-  if (f.address != nullptr) std::snprintf(address, sizeof address, " %p", f.address);
+  char address[96] = "";
+  const auto at = reinterpret_cast<std::uintptr_t>(f.address);
+  if ((at & barred_address) == barred_address) {
+    std::snprintf(address, sizeof address, " %#zx (memory that the device has no access to)",
+                  static_cast<std::size_t>(at & ~barred_address));
+  } else if (f.address != nullptr) {
+    std::snprintf(address, sizeof address, " %p", f.address);
+  }
   const std::uint32_t* b = where.context.block_idx;
   char thread[64] = "";
   // In loop mode only some kernels keep their thread index: none is better than a wrong one.
@@ -29,16 +67,36 @@ void report(const kernel_run& run, const block& where) {
     const std::uint32_t* t = where.failed_thread->context.tid;
     std::snprintf(thread, sizeof thread, ", thread (%u,%u,%u)", t[0], t[1], t[2]);
   }
-  std::fprintf(stderr, "streambed: kernel %s, block (%u,%u,%u)%s: %s%s\n", run.info().name, b[0],
-               b[1], b[2], thread, f.what, address);
+  std::fprintf(stderr, "streambed: kernel %s on %s%s, block (%u,%u,%u)%s: %s%s\n", run.info().name,
+               name_of(stream).c_str(), text_of(run.launch->place).c_str(), b[0], b[1], b[2],
+               thread, f.what != nullptr ? f.what : "assertion failed", address);
 }
 
 }  // namespace
 
 void engine::impl::block_failed(kernel_run& run, const block& where) {
   if (run.cancelled.load(std::memory_order_relaxed)) return;  // an echo of the first fault
-  report(run, where);
+  // Before the error can be seen, and once: other blocks often fail in the same way.
+  if (wanted() && !at(run.device->id).reported.exchange(true)) {
+    std::uint64_t stream = 0;
+    {
+      guard lock(mutex);
+      stream = streams[static_cast<const node*>(run.owner)->stream.value].number;
+    }
+    report(run, where, stream);
+  }
   fail_device(run.device->id, where.failure.error);
+}
+
+void engine::impl::report_copy(const node& n, const failure_record& fault) {
+  if (!wanted() || at(n.device).reported.exchange(true)) return;
+  std::uint64_t stream = 0;
+  {
+    guard lock(mutex);
+    stream = streams[n.stream.value].number;
+  }
+  std::fprintf(stderr, "streambed: a copy or fill on %s: %s %p\n", name_of(stream).c_str(),
+               fault.what, fault.address);
 }
 
 // Everything of the device is dropped: what runs is cancelled, what comes up is skipped (start()),
@@ -87,6 +145,7 @@ void engine::impl::reset(device_id device) {
   memory::instance().release_all(device);
   unload_images(device);
   runtime.heap.clear();
+  at(device).reported.store(false);
   runtime.sticky.store(status::success, std::memory_order_release);
 }
 

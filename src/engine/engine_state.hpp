@@ -34,13 +34,15 @@ namespace sb::engine {
 struct device_state {
   device_profile profile;
   device_runtime runtime;
-  stream_id legacy;  // guarded by state::mutex
+  stream_id legacy;                   // guarded by state::mutex
+  std::atomic<bool> reported{false};  // what failed was told
   std::unique_ptr<lane> to_device, to_host, inside, between_hosts;
 };
 
 struct stream_state {
   device_id device;
   std::int8_t priority = 0;
+  std::uint64_t number = 0;  // for messages; 0: the default stream
 };
 
 // A host thread that waits for the scheduler to release it.
@@ -127,6 +129,7 @@ struct engine::impl final : kernel_sink {
 
   // engine_faults.cpp. Without the lock:
   void block_failed(kernel_run& run, const block& where) override;
+  void report_copy(const node& n, const failure_record& fault);
   void fail_device(device_id device, status error);
   bool stop(std::chrono::milliseconds patience);
   void reset(device_id device);

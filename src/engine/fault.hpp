@@ -7,11 +7,16 @@
 
 #include <csetjmp>
 #include <csignal>
+#include <cstdint>
 #include <utility>
 
 #include "engine/block.hpp"
 
 namespace sb::engine {
+
+// Set in the arguments of a kernel that are pointers it must not follow: neither canonical on
+// x86-64 nor within the 48 or 52 bits of aarch64, where bits 56 and up are ignored.
+inline constexpr std::uint64_t barred_address = std::uint64_t{0x00f0} << 48;
 
 // Installs the handlers, once per process.
 void install_fault_handlers();

@@ -24,12 +24,21 @@ struct extent3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+// Where a launch stands in the program, for messages: its line, or what called the runtime.
+struct launch_place {
+  const char* file = nullptr;  // lives as long as the program
+  std::uint32_t line = 0;
+  const void* caller = nullptr;
+};
+
 // A kernel launch. `params` is packed as kernel_info::params says and is copied at the call.
 struct kernel_operation {
   const abi::kernel_info* kernel = nullptr;  // of the device the stream belongs to
   extent3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;
+  std::optional<std::int8_t> priority;  // of this launch; without one its stream's or node's
+  launch_place place;
   std::vector<char> params;
 };
 

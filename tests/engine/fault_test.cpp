@@ -1,6 +1,10 @@
 // Device code that goes wrong: the error, the words, and what happens to everything else.
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
 
 #include "kernels.hpp"
 
@@ -66,6 +70,44 @@ TEST(fault, in_a_fiber_names_the_thread) {
     EXPECT_EQ(t.sync(), status::illegal_address);
   });
   EXPECT_THAT(text, HasSubstr("block (2,0,0), thread (33,0,0)"));
+}
+
+TEST(fault, is_told_once_with_the_kernel_the_stream_and_the_line_of_the_launch) {
+  engine_test t;
+  const stream_id s = t.e.create_stream(first_device, stream_kind::blocking, 0, 13);
+  kernel_operation k = launch(bad_fibers, {1000}, {64}, 0);
+  k.place = {"dir/a.cu", 42, nullptr};
+  const std::string text = text_of([&] {
+    t.e.submit(s, k);
+    t.e.submit(s, k);
+    EXPECT_EQ(t.sync(), status::illegal_address);
+  });
+  EXPECT_THAT(text, HasSubstr("on stream 13 (launched at dir/a.cu:42), block "));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
+}
+
+TEST(fault, of_a_launch_without_a_line_names_the_place_in_the_program) {
+  engine_test t;
+  kernel_operation k = launch(bad_loop, {10}, {32}, 0);
+  Dl_info libc;
+  ASSERT_NE(dladdr(reinterpret_cast<const void*>(&std::getenv), &libc), 0);
+  k.place.caller = reinterpret_cast<const void*>(&std::getenv);
+  const std::string text = text_of([&] {
+    t.e.submit(t.stream(), k);
+    EXPECT_EQ(t.sync(), status::illegal_address);
+  });
+  EXPECT_THAT(text, HasSubstr("(launched from " + std::string(libc.dli_fname) + " 0x"));
+}
+
+TEST(fault, is_told_by_nobody_when_the_environment_says_so) {
+  engine_test t;
+  setenv("STREAMBED_FAULT_REPORT", "0", 1);
+  const std::string text = text_of([&] {
+    t.e.submit(t.stream(), launch(bad_loop, {10}, {32}, 0));
+    EXPECT_EQ(t.sync(), status::illegal_address);
+  });
+  unsetenv("STREAMBED_FAULT_REPORT");
+  EXPECT_EQ(text, "");
 }
 
 // h200/faults.tsv pending.*
@@ -148,7 +190,29 @@ TEST(fault, assert_prints_cudas_line_for_every_thread_of_the_block_that_fails) {
             "program.cu:12: void kernel(int): block: [0,0,0], thread: [0,0,0] Assertion `x == 7` "
             "failed.\n"
             "program.cu:12: void kernel(int): block: [0,0,0], thread: [1,0,0] Assertion `x == 7` "
-            "failed.\n");
+            "failed.\n"
+            "streambed: kernel asserts on the default stream, block (0,0,0), thread (0,0,0): "
+            "assertion failed\n");
+}
+
+// h200/faults.tsv shared.far.*
+SB_NO_CHECKS void store_far(const char* params, thread_context* self) {
+  reinterpret_cast<volatile int*>(self->block->shared)[params_of<std::ptrdiff_t>(params)] = 1;
+}
+const abi::kernel_info far_loop = kernel(abi::kernel_mode::loop, &store_far, "far_loop", 128);
+const abi::kernel_info far_fibers = kernel(abi::kernel_mode::fibers, &store_far, "far_fibers", 128);
+
+TEST(fault, far_out_of_shared_memory_is_an_illegal_instruction) {
+  for (const abi::kernel_info* info : {&far_loop, &far_fibers}) {
+    for (const std::ptrdiff_t index : {1 << 22, -(1 << 22)}) {
+      engine_test t;
+      const std::string text = text_of([&] {
+        t.e.submit(t.stream(), launch(*info, {1}, {32}, index));
+        EXPECT_EQ(t.sync(), status::illegal_instruction);
+      });
+      EXPECT_THAT(text, HasSubstr("address outside of shared memory 0x"));
+    }
+  }
 }
 
 [[gnu::noinline]] SB_NO_CHECKS int deep(int n) {

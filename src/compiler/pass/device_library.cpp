@@ -43,7 +43,7 @@ replacement replacement_for(StringRef name) {
              "_ZdaPvmSt11align_val_t", replacement::deallocate)
       .Case("__assert_fail", replacement::fail)
       .Cases("abort", "__cxa_pure_virtual", "_ZSt9terminatev", replacement::trap)
-      .Cases("cudaLaunchKernel", "__cudaPushCallConfiguration", "cudaLaunchKernelExC",
+      .Cases("cudaLaunchKernel", "__cudaPushCallConfigurationAt", "cudaLaunchKernelExC",
              "cudaLaunchDevice", "cudaGetParameterBufferV2", replacement::launch)
       .Cases("vprintf", "fprintf", "scanf", "exit", replacement::unsupported)
       .Default(replacement::none);
