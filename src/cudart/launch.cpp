@@ -118,7 +118,7 @@ SB_API cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, d
                                               void** arguments, size_t shared,
                                               cudaStream_t stream) {
   return entry(call_kind::device, [&, place = place_of(__builtin_return_address(0))] {
-    return launch(function, {grid, block, shared, false}, arguments, stream, {place});
+    return launch(function, {grid, block, shared, false}, arguments, stream, {place, {}});
   });
 }
 SB_PTSZ(cudaLaunchKernel,
@@ -130,7 +130,7 @@ SB_API cudaError_t CUDARTAPI cudaLaunchCooperativeKernel(const void* function, d
                                                          dim3 block, void** arguments,
                                                          size_t shared, cudaStream_t stream) {
   return entry(call_kind::device, [&, place = place_of(__builtin_return_address(0))] {
-    return launch(function, {grid, block, shared, true}, arguments, stream, {place});
+    return launch(function, {grid, block, shared, true}, arguments, stream, {place, {}});
   });
 }
 SB_PTSZ(cudaLaunchCooperativeKernel,

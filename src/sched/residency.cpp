@@ -11,6 +11,8 @@
 // - Room is counted over the whole device, not by multiprocessor; but no kernel gets more blocks
 // than
 //   its occupancy allows, so that one kernel alone runs in exactly the waves that the device runs.
+//   Of blocks that take more than half of a multiprocessor's shared memory or registers there are
+//   no more than multiprocessors, whatever their kernels.
 // - A cooperative kernel gets all its blocks at once or none.
 #include <algorithm>
 #include <bit>
@@ -81,6 +83,8 @@ namespace {
 bool fits(const device_state& d, const resident_kernel& r, std::uint64_t n) {
   return n <= d.free_blocks && n * r.charge.threads <= d.free_threads &&
          n * r.charge.shared_bytes <= d.free_shared && n * r.charge.registers <= d.free_registers &&
+         n * r.charge.wide_shared <= d.free_wide_shared &&
+         n * r.charge.wide_registers <= d.free_wide_registers &&
          n + r.running <= r.charge.most_at_once;
 }
 
@@ -102,6 +106,12 @@ bool scheduler::impl::grant(device_state& d) {
     n = std::min<std::uint64_t>(n, d.free_shared / charge.shared_bytes);
     n = std::min<std::uint64_t>(n, d.free_registers / charge.registers);
     n = std::min<std::uint64_t>(n, charge.most_at_once - r.running);
+    if (charge.wide_shared != 0) {
+      n = std::min<std::uint64_t>(n, d.free_wide_shared);
+    }
+    if (charge.wide_registers != 0) {
+      n = std::min<std::uint64_t>(n, d.free_wide_registers);
+    }
   }
   if (r.cooperative && n < std::min<std::uint64_t>(r.to_grant, charge.most_at_once)) {
     n = 0;
@@ -141,6 +151,8 @@ const block_charge& scheduler::impl::charge_of(device_state& d, const pending_co
       .shared_bytes = std::clamp(f.shared_bytes, 1U, m.shared_bytes),
       .registers = std::min(f.registers, m.registers),
       .most_at_once = d.limits.multiprocessors * std::max(1U, blocks_per_multiprocessor(m, f)),
+      .wide_shared = f.shared_bytes > m.shared_bytes / 2 ? 1U : 0U,
+      .wide_registers = f.registers > m.registers / 2 ? 1U : 0U,
   };
   return d.last_charge;
 }
@@ -151,6 +163,8 @@ void scheduler::impl::take_blocks(device_state& d, resident_kernel& r, std::uint
   d.free_threads -= blocks * r.charge.threads;
   d.free_shared -= blocks * r.charge.shared_bytes;
   d.free_registers -= blocks * r.charge.registers;
+  d.free_wide_shared -= blocks * r.charge.wide_shared;
+  d.free_wide_registers -= blocks * r.charge.wide_registers;
   r.running += n;
   r.to_grant -= n;
 }
@@ -161,6 +175,8 @@ void scheduler::impl::give_blocks(device_state& d, resident_kernel& r, std::uint
   d.free_threads += blocks * r.charge.threads;
   d.free_shared += blocks * r.charge.shared_bytes;
   d.free_registers += blocks * r.charge.registers;
+  d.free_wide_shared += blocks * r.charge.wide_shared;
+  d.free_wide_registers += blocks * r.charge.wide_registers;
   r.running -= n;
 }
 

@@ -36,6 +36,7 @@ scheduler::impl::impl(machine m)
     d.free_threads = l.multiprocessors * l.threads_per_multiprocessor;
     d.free_blocks = l.multiprocessors * l.blocks_per_multiprocessor;
     d.free_shared = l.multiprocessors * l.shared_per_multiprocessor;
+    d.free_wide_shared = d.free_wide_registers = l.multiprocessors;
     d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
     d.queues.resize(static_cast<std::size_t>(connections) * queues_per_connection);
   }

@@ -97,6 +97,8 @@ struct stream_state {
 struct block_charge {
   std::uint32_t threads, shared_bytes, registers;
   std::uint32_t most_at_once;  // blocks of this shape on the device
+  // 1 when a block takes more than half of a multiprocessor's: then no two of them share one.
+  std::uint32_t wide_shared, wide_registers;
 };
 
 struct resident_kernel {
@@ -132,7 +134,8 @@ struct device_state {
   std::uint32_t kernels_mask = 0, granting_mask = 0;
   std::uint32_t resident = 0;
   std::uint32_t free_threads = 0, free_blocks = 0, free_shared = 0, free_registers = 0;
-  bool touched = false;  // arbitration is due
+  std::uint32_t free_wide_shared = 0, free_wide_registers = 0;  // places for wide blocks
+  bool touched = false;                                         // arbitration is due
 
   kernel_shape last_shape{.blocks = 0, .threads_per_block = 0};  // charge_of's memory
   block_charge last_charge{};

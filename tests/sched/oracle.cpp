@@ -1,6 +1,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace sb::sched {
 
@@ -211,9 +212,23 @@ std::uint64_t oracle::room_for(const entry& e) const {
   std::int64_t threads = std::int64_t{l.threads_per_multiprocessor} * l.multiprocessors;
   std::int64_t bytes = std::int64_t{l.shared_per_multiprocessor} * l.multiprocessors;
   std::int64_t file = std::int64_t{l.registers_per_multiprocessor} * l.multiprocessors;
+  // Two blocks that each take more than half of something never share a multiprocessor.
+  const auto wide_shared = [&](const entry& k) {
+    return 2 * shared(k) > l.shared_per_multiprocessor;
+  };
+  const auto wide_registers = [&](const entry& k) {
+    return 2 * registers(k) > l.registers_per_multiprocessor;
+  };
+  std::int64_t beside = std::numeric_limits<std::int64_t>::max();
+  if (wide_shared(e) || wide_registers(e)) {
+    beside = l.multiprocessors;
+  }
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     const entry& k = commands_[i];
     if (in(running(), i) && k.what.kind == command_kind::kernel && k.device == e.device) {
+      if ((wide_shared(e) && wide_shared(k)) || (wide_registers(e) && wide_registers(k))) {
+        beside -= static_cast<std::int64_t>(running_blocks(i));
+      }
       const auto n = static_cast<std::int64_t>(running_blocks(i));
       blocks -= n;
       threads -= n * warps(k) * 32;
@@ -227,7 +242,7 @@ std::uint64_t oracle::room_for(const entry& e) const {
                 l.shared_per_multiprocessor / shared(e),
                 l.registers_per_multiprocessor / registers(e)});
   const std::int64_t room =
-      std::min({blocks, threads / (warps(e) * 32), bytes / shared(e), file / registers(e),
+      std::min({blocks, beside, threads / (warps(e) * 32), bytes / shared(e), file / registers(e),
                 alone - static_cast<std::int64_t>(e.granted - e.finished)});
   return static_cast<std::uint64_t>(std::max<std::int64_t>(0, room));
 }

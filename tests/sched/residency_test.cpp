@@ -109,6 +109,27 @@ TEST(residency, a_kernel_that_uses_shared_memory_leaves_room_for_one_that_does_n
   EXPECT_EQ(d.running_blocks(other), 132U);
 }
 
+// Otherwise what every multiprocessor has left would add up to places that no multiprocessor has.
+TEST(residency, blocks_that_take_more_than_half_of_a_multiprocessor_never_share_one) {
+  driver d;
+  command big = kernel_in(d.non_blocking(), 132, 32);
+  big.kernel.shared_bytes = 200'000;
+  const command_id first = d.hold(big);
+  big = with_priority(kernel_in(d.non_blocking(), 2, 32), -5);
+  big.kernel.shared_bytes = 150'000;
+  const command_id second = d.hold(big);
+  EXPECT_EQ(d.running_blocks(second), 0U);
+  d.blocks_done(first, 1);
+  EXPECT_EQ(d.running_blocks(second), 1U);
+  command heavy = kernel_in(d.non_blocking(), 133, 1024);
+  heavy.kernel.registers = 40;
+  const command_id third = d.hold(heavy);
+  EXPECT_EQ(d.running_blocks(third), 0U);  // behind the other, whose second block does not fit
+  d.blocks_done(first, 1);
+  EXPECT_EQ(d.running_blocks(second), 2U);
+  EXPECT_EQ(d.running_blocks(third), 132U);
+}
+
 TEST(residency, the_kernel_that_started_first_gets_all_its_blocks_first) {
   driver d;
   const command_id a = d.hold(kernel_in(d.non_blocking(), 1000, 1024));
