@@ -173,6 +173,13 @@ struct describe {
   }
 };
 
+bool takes_entry(const operation& what) {
+  if (const auto* copy = std::get_if<copy_operation>(&what))
+    return sb::takes_entry(command_kind::copy, copy->direction);
+  return std::holds_alternative<kernel_operation>(what) ||
+         std::holds_alternative<fill_operation>(what);
+}
+
 }  // namespace
 
 // Only shared hardware queues ask for the time.
@@ -210,10 +217,10 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   impl& e = *impl_;
   impl::guard lock(e.mutex);
   if (e.stopped) return {};
-  // CUDA: the launch behind 1023 pending kernels of its stream blocks; h200/thresholds.tsv
-  if (std::holds_alternative<kernel_operation>(what)) {
-    while (!e.stopped && e.scheduler.pending_kernels(stream) >= e.options.pending_kernels)
-      e.wait_for(lock, e.scheduler.wait_for_room(stream, e.options.pending_kernels));
+  // CUDA: what comes behind 1023 pending entries of its stream blocks; h200/thresholds.tsv
+  if (takes_entry(what)) {
+    while (!e.stopped && e.scheduler.pending_entries(stream) >= e.options.pending_entries)
+      e.wait_for(lock, e.scheduler.wait_for_room(stream, e.options.pending_entries));
     if (e.stopped) return {};
   }
   command c;

@@ -21,8 +21,8 @@ namespace sb::engine {
 struct engine_options {
   std::vector<device_profile> devices;
   std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
-  std::uint32_t pending_kernels =
-      1023;                   // a stream takes this many; the next launch blocks its caller
+  std::uint32_t pending_entries =
+      1023;                   // a stream takes this many; the next call blocks its caller
   std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
 };
 
@@ -46,7 +46,7 @@ class engine {
   stream_id legacy_stream(device_id device);
   void destroy_stream(stream_id stream);  // pending work still runs
 
-  // Enqueues. Blocks only where CUDA does: a kernel behind 1023 pending ones of its stream.
+  // Enqueues. Blocks only where CUDA does: a kernel, copy or fill behind 1023 of them.
   // Waits for records that are complete are submitted too: the scheduler knows when they count.
   command_id submit(stream_id stream, operation what, std::span<const command_id> after = {});
   // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is

@@ -25,6 +25,13 @@ namespace sb {
          kind == command_kind::marker;
 }
 
+// A stream takes so many of these; the next call waits for room (thresholds.tsv
+// queue.depth.kernels.*; memory_waits.tsv stage.1030x16 for copies).
+[[nodiscard]] constexpr bool takes_entry(command_kind kind, copy_direction direction) {
+  return kind == command_kind::kernel || kind == command_kind::fill ||
+         (kind == command_kind::copy && direction != copy_direction::host_to_host);
+}
+
 // A connection is three queues, each worked off in the order of issue.
 enum class queue_class : std::uint8_t { compute, host_to_device, device_to_host, none };
 inline constexpr std::uint32_t queues_per_connection = 3;

@@ -101,8 +101,8 @@ bool scheduler::idle(device_id device) const {
   return impl_->devices[device.value].pending_work == 0;
 }
 bool scheduler::satisfied(const wait_target& target) const { return impl_->satisfied(target); }
-std::uint32_t scheduler::pending_kernels(stream_id stream) const {
-  return impl_->streams[stream.value].pending_kernels;
+std::uint32_t scheduler::pending_entries(stream_id stream) const {
+  return impl_->streams[stream.value].pending_entries;
 }
 int scheduler::waiting_priority(device_id device) const {
   const device_state& d = impl_->devices[device.value];

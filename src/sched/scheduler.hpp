@@ -119,14 +119,15 @@ class scheduler {
   [[nodiscard]] bool idle(stream_id stream) const;
   [[nodiscard]] bool idle(device_id device) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
-  [[nodiscard]] std::uint32_t pending_kernels(stream_id stream) const;
+  // Kernels, copies and fills of the stream that are pending (model/stream_rules.hpp takes_entry).
+  [[nodiscard]] std::uint32_t pending_entries(stream_id stream) const;
   // The best priority among kernels that are ready and wait for room on the device, for all or for
   // some of their blocks; the largest int when none does.
   [[nodiscard]] int waiting_priority(device_id device) const;
 
   // Asks for a `release` action when the target is complete. Released at once when it already is.
   waiter_id wait(const wait_target& target);
-  // Released when fewer than `limit` kernels of the stream are pending (the 1024th launch blocks:
+  // Released when fewer than `limit` entries of the stream are pending (the 1024th launch blocks:
   // limit 1023). Nothing is reserved: of several waiters that are released, each looks again before
   // it submits.
   waiter_id wait_for_room(stream_id stream, std::uint32_t limit);

@@ -52,8 +52,9 @@ struct alignas(64) pending_command {
   engine_class engine;
   queue_class queue;
   phase at;
-  bool cooperative;
-  bool in_stream;
+  bool cooperative : 1;
+  bool in_stream : 1;
+  bool takes_entry : 1;  // one of those that its stream has
 };
 static_assert(sizeof(pending_command) == 64);
 
@@ -81,7 +82,7 @@ struct line {
 struct stream_state {
   std::uint64_t legacy_seen;  // the last legacy command that this stream already waits for
   index last, last_work;      // pending ones; none when complete
-  std::uint32_t pending, pending_work, pending_kernels;
+  std::uint32_t pending, pending_work, pending_entries;
   index waiting_for_room;              // waiters
   index active_previous, active_next;  // see device_state::active
   index busy_previous, busy_next;      // see device_state::busy

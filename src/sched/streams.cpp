@@ -25,7 +25,7 @@ stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int
                 .last_work = none,
                 .pending = 0,
                 .pending_work = 0,
-                .pending_kernels = 0,
+                .pending_entries = 0,
                 .waiting_for_room = none,
                 .active_previous = none,
                 .active_next = none,
@@ -129,8 +129,8 @@ void scheduler::impl::depend_on_stream(index command, stream_state& s) {
 // Notes a new command in its stream and its device.
 void scheduler::impl::count(const pending_command& c, stream_state& s) {
   ++s.pending;
-  if (c.in_stream && c.kind == command_kind::kernel) {
-    ++s.pending_kernels;
+  if (c.takes_entry) {
+    ++s.pending_entries;
   }
   if (!makes_stream_busy(c.kind)) {
     return;
@@ -175,8 +175,8 @@ void scheduler::impl::uncount(index command, const pending_command& c, stream_st
       }
     }
   }
-  if (c.in_stream && c.kind == command_kind::kernel) {
-    --s.pending_kernels;
+  if (c.takes_entry) {
+    --s.pending_entries;
     if (s.waiting_for_room != none) {
       give_room(s);
     }
@@ -254,7 +254,8 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .queue = queue_of(c),
        .at = phase::waiting,
        .cooperative = c.kernel.cooperative,
-       .in_stream = in_stream};
+       .in_stream = in_stream,
+       .takes_entry = in_stream && takes_entry(c.kind, c.direction)};
   const command_id id{p.id};
 
   if (in_stream) {

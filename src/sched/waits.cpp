@@ -86,7 +86,7 @@ waiter_id scheduler::impl::wait(const wait_target& t) {
 waiter_id scheduler::impl::wait_for_room(stream_id id, std::uint32_t limit) {
   const waiter_id waiter{next_waiter++};
   stream_state& s = streams[id.value];
-  if (s.pending_kernels < limit) {
+  if (s.pending_entries < limit) {
     emit_release(waiter.value);
     return waiter;
   }
@@ -110,7 +110,7 @@ void scheduler::impl::resolve_waiter(index w) {
 void scheduler::impl::give_room(stream_state& s) {
   for (index* at = &s.waiting_for_room; *at != none;) {
     const index w = *at;
-    if (s.pending_kernels < waiters[w].unmet) {
+    if (s.pending_entries < waiters[w].unmet) {
       *at = waiters[w].link;
       emit_release(waiters[w].id);
       waiters.give_back(w);

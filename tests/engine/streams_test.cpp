@@ -484,6 +484,38 @@ TEST(streams, the_launch_behind_1023_pending_kernels_blocks_its_caller) {
   EXPECT_EQ(done, 1100);
 }
 
+// h200/memory_waits.tsv stage.1030x16: copies take entries as kernels do.
+TEST(streams, pending_copies_and_fills_count_too_and_records_do_not) {
+  engine_test t;
+  const stream_id s = t.stream();
+  gate g;
+  int from = 7, to = 0, filled = 0;
+  std::atomic<int> submitted{0};
+  t.e.submit(s, g.operation());
+  std::thread caller([&] {
+    const auto event = std::make_shared<event_state>();
+    fill_operation fill;
+    fill.destination = &filled;
+    fill.width = sizeof filled;
+    for (int i = 0; i < 1100; ++i) {
+      if (i % 2 == 0) {
+        t.e.submit(s, copy(&to, &from, sizeof to));
+      } else {
+        t.e.submit(s, fill);
+      }
+      ++submitted;
+      t.e.submit(s, record_operation{event});
+    }
+  });
+  while (submitted < 1022) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) std::this_thread::yield();
+  EXPECT_EQ(submitted, 1022);
+  g.open();
+  caller.join();
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_EQ(to, 7);
+}
+
 TEST(streams, many_host_threads_submit_at_once) {
   engine_test t;
   std::atomic<int> done{0};

@@ -132,7 +132,7 @@ const char* oracle::engine_is_full(const entry& e) const {
   const auto direction_group = [](copy_direction d) {
     return d == copy_direction::peer ? copy_direction::device_to_device : d;
   };
-  std::uint32_t kernels = 0;
+  std::uint32_t entries = 0;
   std::uint32_t copies = 0;
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     const entry& other = commands_[i];
@@ -351,7 +351,7 @@ std::string oracle::judge_rest(const scheduler& s) const {
       continue;
     }
     bool idle = true;
-    std::uint32_t kernels = 0;
+    std::uint32_t entries = 0;
     for (std::size_t i = 0; i < commands_.size(); ++i) {
       const entry& e = commands_[i];
       const bool covered = e.stream == k || (streams_[k].kind == stream_kind::legacy &&
@@ -361,14 +361,16 @@ std::string oracle::judge_rest(const scheduler& s) const {
         continue;
       }
       idle = idle && (!covered || e.what.kind == command_kind::event_record);
-      kernels += e.stream == k && e.what.kind == command_kind::kernel &&
-                 e.what.order == command_order::in_stream;
+      const bool device_work =
+          e.what.kind == command_kind::kernel || e.what.kind == command_kind::fill ||
+          (e.what.kind == command_kind::copy && e.what.direction != copy_direction::host_to_host);
+      entries += e.stream == k && device_work && e.what.order == command_order::in_stream;
     }
     if (s.idle(streams_[k].id) != idle) {
       return "stream " + std::to_string(k) + ": idle() is wrong";
     }
-    if (s.pending_kernels(streams_[k].id) != kernels) {
-      return "stream " + std::to_string(k) + ": pending_kernels() is wrong";
+    if (s.pending_entries(streams_[k].id) != entries) {
+      return "stream " + std::to_string(k) + ": pending_entries() is wrong";
     }
   }
   return {};
