@@ -1,4 +1,4 @@
-// Integers that cannot be mixed up: stream_id and event_id are different types.
+// Integers that cannot be mixed up: stream_id and device_id are different types.
 #pragma once
 
 #include <compare>

@@ -72,7 +72,10 @@ engine::engine(engine_options options) : impl_(std::make_unique<impl>(std::move(
 engine::~engine() = default;
 
 engine::impl::impl(engine_options given)
-    : options(std::move(given)), process(getpid()), scheduler(machine_of(options)) {
+    : options(std::move(given)),
+      process(getpid()),
+      cores_to_spare(cores() > 1),
+      scheduler(machine_of(options)) {
   install_fault_handlers();
   const auto copies = [this](node& n) { do_copy(n); };
   for (std::uint32_t i = 0; i < options.devices.size(); ++i) {
@@ -92,7 +95,8 @@ engine::impl::impl(engine_options given)
   foreign_waits = std::make_unique<event_watch>(
       [this](node& n, bool alone) { return foreign_wait_over(n, alone); },
       [this](node& n) { complete(n); });
-  workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(), *this);
+  workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(),
+                                          cores_to_spare, *this);
 }
 
 engine::impl::~impl() { stop(std::chrono::hours(24)); }
@@ -112,8 +116,7 @@ stream_id engine::create_stream(device_id device, stream_kind kind, int priority
   if (kind == stream_kind::legacy) return legacy_stream(device);
   std::lock_guard lock(impl_->mutex);
   const stream_id id = impl_->scheduler.create_stream(device, kind, priority);
-  if (impl_->streams.size() <= id.value) impl_->streams.resize(id.value + 1);
-  impl_->streams[id.value] = {device, static_cast<std::int8_t>(priority), number};
+  impl_->streams.add(id, device, priority, number);
   return id;
 }
 
@@ -122,165 +125,17 @@ stream_id engine::legacy_stream(device_id device) {
   stream_id& id = impl_->at(device).legacy;
   if (!id.valid()) {
     id = impl_->scheduler.create_stream(device, stream_kind::legacy, 0);
-    if (impl_->streams.size() <= id.value) impl_->streams.resize(id.value + 1);
-    impl_->streams[id.value] = {device};
+    impl_->streams.add(id, device, 0, 0);
   }
   return id;
 }
 
 void engine::destroy_stream(stream_id stream) {
   impl::guard lock(impl_->mutex);
+  impl_->take_in();
   impl_->scheduler.destroy_stream(stream);
   impl_->drain();
   impl_->finish(lock);
-}
-
-// --- submission
-
-namespace {
-
-// Fills in what the operation says of the command.
-struct describe {
-  command& c;
-
-  void operator()(const marker_operation&) const { c.kind = command_kind::marker; }
-  void operator()(const kernel_operation& k) const {
-    c.kind = command_kind::kernel;
-    c.kernel.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
-    c.kernel.threads_per_block = k.block.x * k.block.y * k.block.z;
-    c.kernel.shared_bytes = k.kernel->static_shared_bytes + k.dynamic_shared_bytes;
-    if (k.kernel->registers != 0) c.kernel.registers = k.kernel->registers;
-    c.kernel.cooperative = k.cooperative;
-    if (k.priority) c.priority = *k.priority;
-  }
-  void operator()(const copy_operation& o) const {
-    c.kind = command_kind::copy;
-    c.direction = o.direction;
-    c.peer = o.peer;
-    c.bytes = o.width * o.height * o.depth;
-  }
-  void operator()(const fill_operation& o) const {
-    c.kind = command_kind::fill;
-    c.bytes = o.width * o.element_size * o.height * o.depth;
-  }
-  void operator()(const host_operation&) const { c.kind = command_kind::host_function; }
-  void operator()(const record_operation&) const { c.kind = command_kind::event_record; }
-  void operator()(const conditional_operation&) const { c.kind = command_kind::section; }
-  void operator()(const foreign_wait_operation&) const { c.kind = command_kind::section; }
-  void operator()(const wait_operation& w) const {
-    c.kind = command_kind::event_wait;
-    c.record = w.record;
-  }
-};
-
-bool takes_entry(const operation& what) {
-  if (const auto* copy = std::get_if<copy_operation>(&what))
-    return sb::takes_entry(command_kind::copy, copy->direction);
-  return std::holds_alternative<kernel_operation>(what) ||
-         std::holds_alternative<fill_operation>(what);
-}
-
-}  // namespace
-
-// Only shared hardware queues ask for the time.
-void engine::impl::keep_time() {
-  if (shared_connections(options.connections) != 0) scheduler.set_time(steady_ns());
-}
-
-command_id engine::impl::submit_one(command c, operation what, std::span<const command_id> after) {
-  std::visit(describe{c}, what);
-  node* n = new_node();
-  n->what = std::move(what);
-  n->device = c.device;
-  n->stream = c.stream;
-  n->priority = c.priority;
-  if (c.kind == command_kind::kernel) {
-    n->run.launch = &std::get<kernel_operation>(n->what);
-    n->run.device = &at(c.device).runtime;
-    n->run.blocks = c.kernel.blocks;
-    n->run.threads = c.kernel.threads_per_block;
-    n->run.priority = c.priority;
-    n->run.owner = n;
-    n->blocks_left = c.kernel.blocks;
-  }
-  c.payload = reinterpret_cast<std::uintptr_t>(n);
-  // The actions that name this node come out of drain(), later: the id is known by then.
-  keep_time();
-  const command_id id = scheduler.submit(c, after);
-  n->id = id;
-  if (auto* record = std::get_if<record_operation>(&n->what); record != nullptr && record->event)
-    record->event->last_record.store(id.value, std::memory_order_release);
-  return id;
-}
-
-command_id engine::submit(stream_id stream, operation what, std::span<const command_id> after) {
-  impl& e = *impl_;
-  impl::guard lock(e.mutex);
-  if (e.stopped) return {};
-  // CUDA: what comes behind 1023 pending entries of its stream blocks; h200/thresholds.tsv
-  if (takes_entry(what)) {
-    while (!e.stopped && e.scheduler.pending_entries(stream) >= e.options.pending_entries)
-      e.wait_for(lock, e.scheduler.wait_for_room(stream, e.options.pending_entries));
-    if (e.stopped) return {};
-  }
-  command c;
-  c.stream = stream;
-  c.device = e.streams[stream.value].device;
-  c.priority = e.streams[stream.value].priority;
-  const command_id id = e.submit_one(c, std::move(what), after);
-  e.drain();
-  e.finish(lock);
-  return id;
-}
-
-std::vector<command_id> engine::impl::submit_nodes(command c, std::span<const graph_item> items,
-                                                   command_id head) {
-  std::vector<command_id> ids;
-  std::vector<bool> has_successor(items.size(), false);
-  std::vector<command_id> before;
-  std::vector<command_id> first_kernels;  // that depend on nothing
-  ids.reserve(items.size());
-  c.order = command_order::free;
-  for (const graph_item& item : items) {
-    c.device = item.device;
-    c.priority = item.priority;
-    before.clear();
-    for (const std::uint32_t i : item.after) {
-      before.push_back(ids[i]);
-      has_successor[i] = true;
-    }
-    if (before.empty() && head.valid()) before.push_back(head);
-    operation what = *item.what;
-    auto* conditional = std::get_if<conditional_operation>(&what);
-    if (conditional != nullptr && item.after.empty()) conditional->rather_after = first_kernels;
-    const bool kernel = std::holds_alternative<kernel_operation>(what);
-    ids.push_back(submit_one(c, std::move(what), before));
-    if (kernel && item.after.empty()) first_kernels.push_back(ids.back());
-  }
-  std::vector<command_id> leaves;
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    if (!has_successor[i]) leaves.push_back(ids[i]);
-  return leaves;
-}
-
-command_id engine::submit_graph(stream_id stream, std::span<const graph_item> items,
-                                std::span<const command_id> after,
-                                std::shared_ptr<const std::vector<condition_default>> defaults) {
-  impl& e = *impl_;
-  impl::guard lock(e.mutex);
-  if (e.stopped) return {};
-  command c;
-  c.stream = stream;
-  c.device = e.streams[stream.value].device;
-  c.priority = e.streams[stream.value].priority;
-  marker_operation begin;
-  begin.defaults = std::move(defaults);
-  const command_id head = e.submit_one(c, std::move(begin), after);
-  const std::vector<command_id> leaves = e.submit_nodes(c, items, head);
-  const command_id tail = e.submit_one(c, marker_operation{}, leaves);
-  e.drain();
-  e.finish(lock);
-  return tail;
 }
 
 // --- queries and waits
@@ -289,42 +144,68 @@ bool engine::impl::markers_settled() const {
   return markers_done == markers_issued || marker_runner == std::this_thread::get_id();
 }
 
+template <class Question>
+auto engine::impl::ask(Question&& question) {
+  guard lock(mutex);
+  take_in();
+  drain();
+  const auto answer = question();
+  finish(lock);
+  return answer;
+}
+
 bool engine::done(command_id id) {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->scheduler.done(id) && impl_->markers_settled();
+  return impl_->ask([&] { return impl_->scheduler.done(id) && impl_->markers_settled(); });
 }
 
 bool engine::idle(stream_id stream) {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->scheduler.idle(stream) && impl_->markers_settled();
+  return impl_->ask([&] { return impl_->scheduler.idle(stream) && impl_->markers_settled(); });
 }
 
 bool engine::idle(device_id device) {
-  std::lock_guard lock(impl_->mutex);
-  return impl_->scheduler.idle(device) && impl_->markers_settled();
+  return impl_->ask([&] { return impl_->scheduler.idle(device) && impl_->markers_settled(); });
 }
 
 void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   host_wait w;
-  waits.emplace(waiter, &w);
+  waits.push_back({waiter, &w});
   drain();
   finish(lock);
-  lock.lock();
-  w.changed.wait(lock, [&] { return w.released || stopped; });
-  waits.erase(waiter);
+  w.wait(cores_to_spare);
+}
+
+// A worker that attends is about to take in what was submitted: it can run it at once, where this
+// thread would have to hand it over.
+void engine::impl::let_attend() {
+  constexpr int looks = 50;
+  if (!cores_to_spare) return;
+  for (int i = 0; i < looks && workers->attended() && !box.empty(); ++i) relax();
 }
 
 status engine::synchronize(const sched::wait_target& target, device_id device) {
   impl& e = *impl_;
+  e.let_attend();
   {
     impl::guard lock(e.mutex);
-    if (!e.stopped && !e.scheduler.satisfied(target)) e.wait_for(lock, e.scheduler.wait(target));
-    if (e.stopped) return status::cudart_unloading;
-    // What the work before it set going (a free, the end of a graph) has happened too.
-    const std::uint64_t issued = e.markers_issued;
+    if (!e.stopped) {
+      e.take_in();
+      if (!e.scheduler.satisfied(target)) {
+        e.wait_for(lock, e.scheduler.wait(target));
+      } else {
+        e.drain();
+        e.finish(lock);
+      }
+    }
+  }
+  if (e.stopped) return status::cudart_unloading;
+  // What the work before it set going (a free, the end of a graph) has happened too.
+  const std::uint64_t issued = e.markers_issued.load(std::memory_order_acquire);
+  if (e.markers_done.load(std::memory_order_acquire) < issued) {
+    impl::guard lock(e.mutex);
     e.markers_changed.wait(lock, [&] {
       return e.markers_done >= issued || e.marker_runner == std::this_thread::get_id() || e.stopped;
     });
+    if (e.stopped) return status::cudart_unloading;
   }
   flush_prints(device);
   return sticky_error(device);

@@ -9,12 +9,11 @@
 #include "engine/engine_state.hpp"
 #include "engine/shared_event.hpp"
 #include "engine/transfer.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::engine {
 
 namespace {
-
-constexpr std::size_t nodes_per_slab = 64;
 
 thread_local bool host_function_runs = false;
 
@@ -27,36 +26,15 @@ bool engine::in_host_function() { return host_function_runs; }
 
 // --- nodes
 
-node* engine::impl::new_node() {
-  if (idle_nodes == nullptr) {
-    node_slabs.push_back(std::make_unique<node[]>(nodes_per_slab));
-    for (std::size_t i = 0; i < nodes_per_slab; ++i) {
-      node* n = &node_slabs.back()[i];
-      n->next = idle_nodes;
-      idle_nodes = n;
-    }
-  }
-  node* n = idle_nodes;
-  idle_nodes = n->next;
-  std::destroy_at(n);
-  std::construct_at(n);
-  n->next = nodes;
-  if (nodes != nullptr) nodes->previous = n;
-  nodes = n;
-  return n;
-}
-
 void engine::impl::free_node(node* n) {
   (n->previous != nullptr ? n->previous->next : nodes) = n->next;
   if (n->next != nullptr) n->next->previous = n->previous;
-  n->what = marker_operation{};
-  n->next = idle_nodes;
-  idle_nodes = n;
-  nodes_freed.notify_all();
+  pool->give(n);
+  if (reset_waits) nodes_freed.notify_all();
 }
 
-void engine::impl::hold(kernel_run& run) {
-  node_of(run)->references.fetch_add(1, std::memory_order_relaxed);
+void engine::impl::hold(kernel_run& run, std::uint64_t n) {
+  node_of(run)->references.fetch_add(n, std::memory_order_relaxed);
 }
 
 void engine::impl::release(kernel_run& run, std::uint64_t n) {
@@ -68,6 +46,10 @@ void engine::impl::release(kernel_run& run, std::uint64_t n) {
 
 void engine::impl::end_command(node* n) {
   n->ended = true;
+  if (n->as.order == command_order::in_stream && takes_entry(n->as.kind, n->as.direction)) {
+    std::atomic<std::uint32_t>& over = streams[n->as.stream].over;
+    over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   dead.push_back(n);
 }
 
@@ -93,6 +75,9 @@ void engine::impl::drain() {
     auto& word = d->runtime.waiting_priority;  // workers read it: written only when it changes
     if (word.load(std::memory_order_relaxed) != waits) word.store(waits, std::memory_order_relaxed);
   }
+  // Last: a thread that is released finds done whatever was done with what it waited for.
+  for (host_wait* w : released) w->release();
+  released.clear();
 }
 
 void engine::impl::act(const sched::action& a) {
@@ -103,8 +88,12 @@ void engine::impl::act(const sched::action& a) {
     case sched::action_kind::grant: {
       node* n = node_of(a);
       if (n->ended || failed(n->device) || stopped) break;
-      n->references.fetch_add(a.count, std::memory_order_relaxed);
-      workers->grant(n->run, a.count);
+      if (workers->keep_small(n->run, a.count)) {
+        hold(n->run, 1);
+      } else {
+        hold(n->run, a.count);
+        workers->grant(n->run, a.count);
+      }
       break;
     }
     case sched::action_kind::reached: {
@@ -126,7 +115,7 @@ void engine::impl::act(const sched::action& a) {
         }
         if (marker->reached) {
           markers.push_back(std::move(marker->reached));
-          ++markers_issued;
+          markers_issued.fetch_add(1, std::memory_order_release);
         }
         if (n->section != nullptr) body_over(n->section);
       }
@@ -134,9 +123,12 @@ void engine::impl::act(const sched::action& a) {
       break;
     }
     case sched::action_kind::release:
-      if (const auto found = waits.find(a.waiter); found != waits.end()) {
-        found->second->released = true;
-        found->second->changed.notify_all();
+      for (waiting_thread& w : waits) {
+        if (w.waiter != a.waiter) continue;
+        released.push_back(w.wait);
+        w = waits.back();
+        waits.pop_back();
+        break;
       }
       break;
   }
@@ -177,7 +169,7 @@ void engine::impl::finish(guard& lock) {
     reached();
     reached = nullptr;
     lock.lock();
-    ++markers_done;
+    markers_done.fetch_add(1, std::memory_order_release);
   }
   marker_runner = {};
   markers_changed.notify_all();
@@ -189,6 +181,7 @@ void engine::impl::finish(guard& lock) {
 void engine::impl::complete(node& n) {
   guard lock(mutex);
   if (stopped) return;
+  take_in_quickly();
   keep_time();
   scheduler.complete(n.id);
   end_command(&n);
@@ -200,10 +193,29 @@ void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
   node* owner = node_of(run);
   guard lock(mutex);
   if (owner->ended || stopped) return;
+  take_in_quickly();
   keep_time();
   scheduler.blocks_done(owner->id, n);
   owner->blocks_left -= n;
   if (owner->blocks_left == 0) end_command(owner);
+  drain();
+  finish(lock);
+}
+
+void engine::impl::small_done(kernel_run& run) {
+  node* owner = node_of(run);
+  guard lock(mutex);
+  if (stopped) return;
+  take_in_quickly();
+  // Whoever else held it gave it back under the lock, too.
+  const bool last = owner->references.fetch_sub(1, std::memory_order_relaxed) == 1;
+  if (!owner->ended) {
+    keep_time();
+    scheduler.blocks_done(owner->id, run.blocks);
+    end_command(owner);
+  } else if (last) {
+    free_node(owner);  // abandoned meanwhile
+  }
   drain();
   finish(lock);
 }

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
@@ -81,7 +82,7 @@ void engine::impl::block_failed(kernel_run& run, const block& where) {
     std::uint64_t stream = 0;
     {
       guard lock(mutex);
-      stream = streams[static_cast<const node*>(run.owner)->stream.value].number;
+      stream = streams[static_cast<const node*>(run.owner)->as.stream].number;
     }
     report(run, where, stream);
   }
@@ -93,7 +94,7 @@ void engine::impl::report_copy(const node& n, const failure_record& fault) {
   std::uint64_t stream = 0;
   {
     guard lock(mutex);
-    stream = streams[n.stream.value].number;
+    stream = streams[n.as.stream].number;
   }
   std::fprintf(stderr, "streambed: a copy or fill on %s: %s %p\n", name_of(stream).c_str(),
                fault.what, fault.address);
@@ -105,6 +106,8 @@ void engine::impl::fail_device(device_id device, status error) {
   std::vector<node*> cancelled;
   guard lock(mutex);
   if (stopped || failed(device)) return;
+  take_in();
+  drain();
   at(device).runtime.sticky.store(error, std::memory_order_release);
   for (node* n = nodes; n != nullptr; n = n->next) {
     if (n->device != device || !n->started || n->ended) continue;
@@ -128,16 +131,23 @@ void engine::impl::fail_device(device_id device, status error) {
 void engine::impl::reset(device_id device) {
   guard lock(mutex);
   if (stopped) return;
+  take_in();
+  drain();
   sched::wait_target all;
   all.scope = sched::wait_scope::device;
   all.device = device;
-  if (!scheduler.satisfied(all)) wait_for(lock, scheduler.wait(all));
+  if (!scheduler.satisfied(all)) {
+    wait_for(lock, scheduler.wait(all));
+    lock.lock();
+  }
   // Blocks of dropped kernels may still be on their way out; they must not meet freed memory.
+  reset_waits = true;
   nodes_freed.wait_for(lock, reset_patience, [&] {
     for (node* n = nodes; n != nullptr; n = n->next)
       if (n->device == device && n->started) return false;
     return true;
   });
+  reset_waits = false;
   lock.unlock();
   device_runtime& runtime = at(device).runtime;
   runtime.prints.flush(stdout);
@@ -156,11 +166,12 @@ bool engine::impl::stop(std::chrono::milliseconds patience) {
   {
     guard lock(mutex);
     if (stopped) return true;
+    take_in();
     stopped = true;
     dropping.store(true, std::memory_order_relaxed);
     for (node* n = nodes; n != nullptr; n = n->next)
       n->run.cancelled.store(true, std::memory_order_relaxed);
-    for (auto& [id, wait] : waits) wait->changed.notify_all();
+    for (waiting_thread& w : std::exchange(waits, {})) w.wait->release();
     markers_changed.notify_all();
   }
   bool all = workers->stop(patience);

@@ -67,20 +67,19 @@ void engine::impl::begin_section(node* n) {
 
 void engine::impl::run_body(node* section, const graph_plan& body) {
   section->body_began = drains;
-  command c;
-  c.stream = section->stream;
   std::vector<graph_item> items;
   items.reserve(body.items.size());
   for (const graph_plan::item& item : body.items) {
     items.push_back(
-        {&item.what, item.device, item.priority.value_or(section->priority), item.after});
+        {&item.what, item.device, item.priority.value_or(section->as.priority), item.after});
   }
-  const std::vector<command_id> leaves = submit_nodes(c, items, {});
-  c.order = command_order::free;
-  c.device = section->device;
-  c.priority = section->priority;
-  submit_one(c, marker_operation{}, leaves);
-  nodes->section = section;  // of the node that submit_one just made: actions come later
+  const std::vector<command_id> leaves = submit_nodes(section->as.stream, items, {});
+  node* end = new_node(section->as.stream, marker_operation{});
+  end->as.order = command_order::free;
+  end->as.device = end->device = section->device;
+  end->as.priority = section->as.priority;
+  submit_one(end, leaves);
+  end->section = section;  // actions come later
 }
 
 void engine::impl::body_over(node* section) {
@@ -104,6 +103,7 @@ void engine::impl::look_again(node& section) {
   std::this_thread::sleep_for(idle_loop_pause);
   guard lock(mutex);
   if (stopped) return;
+  take_in();
   keep_time();
   begin_section(&section);
   drain();

@@ -1,6 +1,11 @@
-// The inside of the engine, shared by engine.cpp (what callers see), engine_actions.cpp (what the
-// scheduler decides, carried out), engine_sections.cpp (conditional nodes of graphs) and
-// engine_faults.cpp (failed devices, the end of the process).
+// The inside of the engine, shared by engine.cpp (what callers see), engine_submit.cpp (how work
+// gets in), engine_actions.cpp (what the scheduler decides, carried out), engine_sections.cpp
+// (conditional nodes of graphs) and engine_faults.cpp (failed devices, the end of the process).
+//
+// A submission goes into the inbox without a lock. Whoever takes the lock takes in first what is
+// there: so the scheduler hears of everything in the order of the calls, and a completion never
+// overtakes a submission that came before it. A worker attends to the inbox while it has nothing
+// longer to do; when none does, the submitter takes in itself.
 //
 // Locks, in this order; none of them is held while kernels, copies, host functions or marker
 // functions run:
@@ -19,14 +24,19 @@
 #include <mutex>
 #include <span>
 #include <thread>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/device_runtime.hpp"
 #include "engine/engine.hpp"
 #include "engine/event_watch.hpp"
+#include "engine/host_wait.hpp"
+#include "engine/inbox.hpp"
+#include "engine/kernel_costs.hpp"
 #include "engine/lane.hpp"
 #include "engine/node.hpp"
+#include "engine/node_pool.hpp"
+#include "engine/short_lock.hpp"
+#include "engine/stream_list.hpp"
 #include "engine/worker_pool.hpp"
 
 namespace sb::engine {
@@ -39,16 +49,9 @@ struct device_state {
   std::unique_ptr<lane> to_device, to_host, inside, between_hosts;
 };
 
-struct stream_state {
-  device_id device;
-  std::int8_t priority = 0;
-  std::uint64_t number = 0;  // for messages; 0: the default stream
-};
-
-// A host thread that waits for the scheduler to release it.
-struct host_wait {
-  std::condition_variable changed;
-  bool released = false;
+struct waiting_thread {
+  waiter_id waiter;
+  host_wait* wait;
 };
 
 struct engine::impl final : kernel_sink {
@@ -59,6 +62,7 @@ struct engine::impl final : kernel_sink {
   const engine_options options;
   std::vector<std::unique_ptr<device_state>> devices;
   const pid_t process;
+  const bool cores_to_spare;  // a thread that waits may look for a while before it sleeps
 
   // --- own synchronisation
   std::atomic<bool> dropping{false};  // the engine ends: copies stop between two pieces
@@ -67,41 +71,61 @@ struct engine::impl final : kernel_sink {
   std::unique_ptr<lane> idle_loops;  // sections whose body took no time
   std::unique_ptr<event_watch> foreign_waits;
 
-  std::mutex mutex;
+  inbox box;
+  std::shared_ptr<node_pool> pool = std::make_shared<node_pool>();
+  stream_list streams;
+  kernel_costs costs;
+  std::atomic<bool> stopped{false};  // set under the lock
+
+  short_lock mutex;
   // --- guarded by mutex
   sched::scheduler scheduler;
-  std::vector<stream_state> streams;  // by stream_id
-  std::unordered_map<waiter_id, host_wait*> waits;
-  bool stopped = false;
-  node* nodes = nullptr;  // all that are in use
-  node* idle_nodes = nullptr;
-  std::vector<std::unique_ptr<node[]>> node_slabs;
-  std::vector<sched::action> batch;     // actions being carried out
-  std::vector<node*> to_abandon;        // kernels that came up on a failed device
-  std::vector<node*> dead;              // completed in this batch
-  std::uint64_t drains = 0;             // counts them
-  std::condition_variable nodes_freed;  // for reset
+  std::vector<waiting_thread> waits;
+  std::vector<host_wait*> released;         // in this batch
+  node* nodes = nullptr;                    // all that the scheduler knows
+  std::vector<sched::action> batch;         // actions being carried out
+  std::vector<node*> to_abandon;            // kernels that came up on a failed device
+  std::vector<node*> dead;                  // completed in this batch
+  std::uint64_t drains = 0;                 // counts them
+  bool reset_waits = false;                 // somebody waits for nodes_freed
+  std::condition_variable_any nodes_freed;  // for reset
   // Marker functions run in order, one at a time, on whichever thread comes by.
   std::deque<std::function<void()>> markers;
-  std::uint64_t markers_issued = 0;
-  std::uint64_t markers_done = 0;
+  std::atomic<std::uint64_t> markers_issued{0};  // written under the lock, as the next
+  std::atomic<std::uint64_t> markers_done{0};
   std::thread::id marker_runner;
-  std::condition_variable markers_changed;
+  std::condition_variable_any markers_changed;
 
-  using guard = std::unique_lock<std::mutex>;
+  using guard = std::unique_lock<short_lock>;
 
-  // engine.cpp. With the lock held:
-  command_id submit_one(command c, operation what, std::span<const command_id> after);
-  // The nodes of a graph, in the stream and with the priority of `c`; those without a dependency
-  // come after `head`. Answers the ones that nothing follows.
-  std::vector<command_id> submit_nodes(command c, std::span<const graph_item> items,
+  // engine_submit.cpp. Without the lock:
+  node* new_node(stream_id stream, operation what);
+  command_id post(node* n);
+  command_id submit_now(node* n, std::span<const command_id> after);
+  bool take_room(stream_id stream);
+  // With the lock held:
+  void take_in();  // everything that was submitted so far
+  // The same at a completion, without looking where submitters write: what a host thread submitted
+  // before it set off the completion is there, unless more than the inbox can see were submitting
+  // at that moment.
+  void take_in_quickly();
+  void introduce(node* n, std::span<const command_id> after);
+  command_id submit_one(node* n, std::span<const command_id> after);
+  // The nodes of a graph, in the stream; those without a dependency come after `head`. Answers the
+  // ones that nothing follows.
+  std::vector<command_id> submit_nodes(stream_id stream, std::span<const graph_item> items,
                                        command_id head);
-  void wait_for(guard& lock, waiter_id waiter);
-  bool markers_settled() const;
   void keep_time();  // before the scheduler hears of something new
 
+  // engine.cpp. Without the lock:
+  void let_attend();
+  // With the lock held:
+  void wait_for(guard& lock, waiter_id waiter);  // leaves without it
+  bool markers_settled() const;
+  template <class Question>
+  auto ask(Question&& question);  // takes the lock
+
   // engine_actions.cpp. With the lock held:
-  node* new_node();
   void free_node(node* n);
   void drain();
   void act(const sched::action& a);
@@ -115,7 +139,10 @@ struct engine::impl final : kernel_sink {
   void do_host_function(node& n);
   lane& lane_of(const node& n);
   void blocks_done(kernel_run& run, std::uint64_t n) override;
-  void hold(kernel_run& run) override;
+  void small_done(kernel_run& run) override;
+  [[nodiscard]] bool has_mail() const override { return !box.empty(); }
+  void attend() override;
+  void hold(kernel_run& run, std::uint64_t n) override;
   void release(kernel_run& run, std::uint64_t n) override;
 
   // engine_sections.cpp. With the lock held:

@@ -7,6 +7,7 @@
 
 #include "base/device_abi.hpp"
 #include "engine/device_runtime.hpp"
+#include "engine/kernel_costs.hpp"
 #include "engine/operation.hpp"
 
 namespace sb::engine {
@@ -20,7 +21,9 @@ struct kernel_run {
   std::uint64_t blocks = 0;
   std::uint32_t threads = 0;  // per block
   std::int32_t priority = 0;  // lower goes first
-  void* owner = nullptr;      // the operation's node
+  kernel_cost* cost = nullptr;
+  void* owner = nullptr;             // the operation's node
+  kernel_run* next_small = nullptr;  // of those that a worker keeps for itself
 
   // Own synchronisation.
   std::atomic<std::uint64_t> granted{0};   // blocks that may run

@@ -9,28 +9,43 @@
 
 #include "engine/kernel_run.hpp"
 #include "engine/operation.hpp"
+#include "model/command.hpp"
 #include "model/ids.hpp"
 
 namespace sb::engine {
 
-struct node {
+// What the submitter writes and the scheduling thread reads: few lines of the processor's cache,
+// and no others, since they move from one core to the other.
+struct alignas(64) submission {
+  command as;  // what the scheduler hears
   operation what;
   command_id id;
   device_id device;
-  stream_id stream;
-  std::int8_t priority = 0;
+};
+
+// What belongs to the engine from the moment it takes the node in.
+struct node_progress {
   // Guarded by the engine's lock. A section: the drain in which its present body began. The marker
   // at the end of a body: its section.
   std::uint64_t body_began = 0;
-  node* section = nullptr;
+  struct node* section = nullptr;
   kernel_run run;
   std::atomic<std::uint64_t> references{1};
-  std::uint64_t blocks_left = 0;  // kernels; guarded by the engine's lock
-  bool started = false;           // guarded by the engine's lock
-  bool ended = false;             // completed or abandoned; guarded by the engine's lock
-  // Guarded by the engine's lock: all nodes, for the end of the engine and for faults.
-  node* previous = nullptr;
-  node* next = nullptr;
+  std::uint64_t blocks_left = 0;  // kernels; guarded by the engine's lock, as the next
+  bool started = false;
+  bool ended = false;  // completed or abandoned
+  // All nodes that the scheduler knows, for the end of the engine and for faults. Guarded by the
+  // engine's lock.
+  struct node* previous = nullptr;
+  struct node* next = nullptr;
+};
+
+struct node : submission, node_progress {
+  // Not in use: the next of its batch.
+  [[nodiscard]] node*& next_idle() { return next_idle_; }
+
+ private:
+  node* next_idle_ = nullptr;
 };
 
 }  // namespace sb::engine

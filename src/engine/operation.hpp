@@ -14,6 +14,7 @@
 
 #include "base/device_abi.hpp"
 #include "base/status.hpp"
+#include "engine/param_block.hpp"
 #include "model/command.hpp"
 
 namespace sb::engine {
@@ -32,14 +33,14 @@ struct launch_place {
 };
 
 // A kernel launch. `params` is packed as kernel_info::params says and is copied at the call.
-struct kernel_operation {
+struct alignas(16) kernel_operation {
+  param_block params;                        // first, for its alignment
   const abi::kernel_info* kernel = nullptr;  // of the device the stream belongs to
   extent3 grid, block;
   std::uint32_t dynamic_shared_bytes = 0;
   bool cooperative = false;
   std::optional<std::int8_t> priority;  // of this launch; without one its stream's or node's
   launch_place place;
-  std::vector<char> params;
 };
 
 // Bytes from one place to another, as up to three dimensions; a plain copy has height == depth

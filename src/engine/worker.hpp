@@ -9,6 +9,7 @@
 
 #include "engine/block.hpp"
 #include "engine/fiber.hpp"
+#include "engine/kernel_run.hpp"
 #include "engine/stack_pool.hpp"
 
 namespace sb::engine {
@@ -17,6 +18,29 @@ namespace sb::engine {
 struct stack_pools {
   stack_pool threads{thread_stack_bytes};
   stack_pool large{large_stack_bytes};
+};
+
+// Kernels that a worker runs by itself, whole, in their order.
+struct small_runs {
+  kernel_run* first = nullptr;
+  kernel_run* last = nullptr;
+  std::uint32_t count = 0;
+  std::uint32_t runs = 0;  // so far; some of them are measured
+  block body;
+
+  void push(kernel_run& run) {
+    run.next_small = nullptr;
+    (first == nullptr ? first : last->next_small) = &run;
+    last = &run;
+    ++count;
+  }
+  kernel_run* pop() {
+    kernel_run* run = first;
+    if (run == nullptr) return nullptr;
+    first = run->next_small;
+    --count;
+    return run;
+  }
 };
 
 enum class stack_class : std::uint8_t { thread, large };
@@ -32,6 +56,10 @@ struct worker {
   fiber* running = nullptr;                     // its fiber; null while the worker is at home
   failure_record fault;                         // filled in by the signal handler
   std::atomic<std::uint64_t> busy_since_ns{0};  // 0: not inside device code
+  small_runs smalls;
+  // Looks at the engine's inbox before long: it runs small kernels, or waits for work with open
+  // eyes.
+  bool attends = false;
 
   fiber* take(stack_class size);  // null: no memory
   // The fiber may be the one that runs: it is not handed out before the worker switched away.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "engine/clock.hpp"
+#include "engine/loop_job.hpp"
 #include "engine/spin_policy.hpp"
 #include "engine/worker_pool.hpp"
 
@@ -12,34 +13,12 @@ namespace {
 // Logical ends of loop-mode blocks that lie this close together are one timer.
 constexpr std::uint64_t same_time_ns = 500;
 
-struct ending {
-  std::uint64_t ns;
-  std::uint64_t count;
-};
-
-// Blocks of a loop-mode kernel, run one after another on one fiber: a fault must be able to leave
-// them. `Outranked` tells between two blocks whether to stop for a higher priority.
-template <class Outranked>
-struct loop_job {
-  Outranked outranked;
-  kernel_run* run;
-  block* body;
-  worker* on;
-  fiber* stack;
-  std::uint64_t first, count;
-  std::uint64_t started = 0;  // blocks that began
-  std::uint64_t done = 0;     // of them, over now
-  std::vector<ending> later;  // of them, over at a later time
-  bool complete = false;
-};
-
-template <class Job>
-void run_job(Job& job) {
+void run_job(loop_job& job) {
   const abi::kernel_entry entry = job.run->info().entry;
   const char* params = job.run->launch->params.data();
   for (std::uint64_t i = 0; i < job.count; ++i) {
     if (job.run->cancelled.load(std::memory_order_relaxed)) break;
-    if (i != 0 && job.outranked()) break;
+    if (i != 0 && job.pool != nullptr && job.pool->outranked(*job.run)) break;
     ++job.started;
     job.body->begin(*job.run, job.first + i);
     device_thread& t = job.body->loop_thread();
@@ -61,14 +40,14 @@ void run_job(Job& job) {
   job.complete = true;
 }
 
-template <class Job>
 void job_main(void* argument) {
-  auto& job = *static_cast<Job*>(argument);
+  auto& job = *static_cast<loop_job*>(argument);
   run_job(job);
   leave_fiber(*job.stack, job.on->home);
 }
 
 void note_cost(kernel_run& run, std::uint64_t ns, std::uint64_t blocks) {
+  run.cost->note(ns, blocks);
   const std::uint64_t each = ns / std::max<std::uint64_t>(1, blocks) + 1;
   const std::uint64_t before = run.block_ns.load(std::memory_order_relaxed);
   run.block_ns.store(before == 0 ? each : (before + each) / 2, std::memory_order_relaxed);
@@ -81,12 +60,13 @@ void worker_pool::execute(worker& w, const work& what) {
     case work::kind::none:
       break;
     case work::kind::report:
+      start_attending(w);
       sink_.blocks_done(*what.run, what.count);
       sink_.release(*what.run, what.count);
       break;
     case work::kind::chunk:
       // Its blocks may be over, and gone with the run, before the chunk is.
-      sink_.hold(*what.run);
+      sink_.hold(*what.run, 1);
       if (what.run->info().mode == abi::kernel_mode::loop) {
         run_loop_chunk(w, *what.run, what.first, what.count);
       } else {
@@ -98,55 +78,117 @@ void worker_pool::execute(worker& w, const work& what) {
     case work::kind::retry: {
       const std::uint64_t begin = steady_ns();
       const block_outcome outcome = what.waiting->resume(w);
+      start_attending(w);
       settle(w, what.waiting, outcome, what.what == work::kind::retry, steady_ns() - begin);
       break;
     }
   }
 }
 
+// Runs the job's blocks on a fiber of its own. Tells the sink when one of them failed.
+void worker_pool::run_on_fiber(worker& w, loop_job& job) {
+  kernel_run& run = *job.run;
+  job.on = &w;
+  job.body->on = &w;
+  job.stack = w.take(stack_class::large);
+  if (job.stack == nullptr) {
+    job.body->begin(run, job.first);
+    job.body->failure = {status::launch_out_of_resources, nullptr, "no memory left for a stack"};
+    sink_.block_failed(run, *job.body);
+    return;
+  }
+  prepare_fiber(*job.stack, &job_main, &job);
+  w.enter(*job.stack, nullptr);
+  if (job.complete) {
+    w.give(job.stack);
+    return;
+  }
+  job.body->loop_thread().on = nullptr;
+  w.bury(job.stack);
+  w.collect();
+  if (!run.cancelled.load(std::memory_order_relaxed)) sink_.block_failed(run, *job.body);
+}
+
+// Blocks that are through and over at a later time. Answers how many.
+std::uint64_t worker_pool::await_endings(const loop_job& job, std::uint64_t now) {
+  kernel_run& run = *job.run;
+  if (!job.later.empty()) run.cost->note_wait();
+  std::uint64_t waiting = 0;
+  std::lock_guard lock(mutex_);
+  moved_ns_ = now;
+  for (const ending& e : job.later) {
+    if (run.cancelled.load(std::memory_order_relaxed)) break;
+    push_timer({e.ns, nullptr, &run, e.count});
+    waiting += e.count;
+  }
+  return waiting;
+}
+
 void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first,
                                  std::uint64_t count) {
   const std::uint64_t begin = steady_ns();
-  const auto stop = [&] { return outranked(run); };
-  using job_type = loop_job<decltype(stop)>;
-  job_type job{stop, &run, take_block(), &w,   w.take(stack_class::large), first, count,
-               0,    0,    {},           false};
-  job.body->on = &w;
-  if (job.stack == nullptr) {
-    job.body->begin(run, first);
-    job.body->failure = {status::launch_out_of_resources, nullptr, "no memory left for a stack"};
-    sink_.block_failed(run, *job.body);
-  } else {
-    prepare_fiber(*job.stack, &job_main<job_type>, &job);
-    w.enter(*job.stack, nullptr);
-    if (job.complete) {
-      w.give(job.stack);
-    } else {
-      job.body->loop_thread().on = nullptr;
-      w.bury(job.stack);
-      w.collect();
-      if (!run.cancelled.load(std::memory_order_relaxed)) sink_.block_failed(run, *job.body);
-    }
-  }
+  loop_job job{.pool = this, .run = &run, .body = take_block(), .first = first, .count = count};
+  run_on_fiber(w, job);
   give_block(job.body);
   const std::uint64_t now = steady_ns();
   note_cost(run, now - begin, job.started);
-  std::uint64_t waiting = 0;  // blocks whose references are kept
+  std::uint64_t waiting = await_endings(job, now);  // blocks whose references are kept
   if (job.complete && job.started != count &&
       give_back(run, first + job.started, count - job.started)) {
-    waiting = count - job.started;
+    waiting += count - job.started;
   }
-  {
-    std::lock_guard lock(mutex_);
-    moved_ns_ = now;
-    for (const ending& e : job.later) {
-      if (run.cancelled.load(std::memory_order_relaxed)) break;
-      push_timer({e.ns, nullptr, &run, e.count});
-      waiting += e.count;
-    }
-  }
+  start_attending(w);  // what these blocks set free may be small
   if (job.done != 0) sink_.blocks_done(run, job.done);
   if (count != waiting) sink_.release(run, count - waiting);
+}
+
+bool worker_pool::keep_small(kernel_run& run, std::uint64_t n) {
+  constexpr std::uint64_t small_ns = 5'000;
+  constexpr std::uint32_t most = 8;
+  worker* w = current_worker();
+  if (w == nullptr || !w->attends || n != run.blocks) return false;
+  if (run.info().mode != abi::kernel_mode::loop || w->smalls.count >= most) return false;
+  // Blocks of a higher priority go through the pool, which knows about priorities.
+  if (w->smalls.first != nullptr && w->smalls.first->priority != run.priority) return false;
+  const std::uint64_t cost = run.cost->block_ns();
+  if (cost == kernel_cost::unknown || cost * n > small_ns) return false;
+  run.granted.store(n, std::memory_order_relaxed);
+  run.claimed.store(n, std::memory_order_relaxed);
+  w->smalls.push(run);
+  return true;
+}
+
+// Small kernels are short by what is known of them: should one take long all the same, the others
+// of this worker and the inbox wait for it, or for the next call of the host that looks.
+void worker_pool::work_off(worker& w) {
+  while (!called_.load(std::memory_order_relaxed)) {
+    if (kernel_run* run = w.smalls.pop(); run != nullptr)
+      run_small(w, *run);
+    else if (sink_.has_mail())
+      sink_.attend();
+    else
+      return;
+  }
+}
+
+void worker_pool::run_small(worker& w, kernel_run& run) {
+  constexpr std::uint32_t measured_one_in = 16;
+  const bool measured = w.smalls.runs++ % measured_one_in == 0;
+  const std::uint64_t begin = measured ? steady_ns() : 0;
+  // All of it takes less time than stopping for a higher priority would.
+  loop_job job{
+      .pool = nullptr, .run = &run, .body = &w.smalls.body, .first = 0, .count = run.blocks};
+  run_on_fiber(w, job);
+  if (measured) run.cost->note(steady_ns() - begin, job.started);
+  moved_.store(true, std::memory_order_relaxed);
+  if (job.later.empty()) {
+    sink_.small_done(run);
+    return;
+  }
+  sink_.hold(run, run.blocks);
+  const std::uint64_t waiting = await_endings(job, steady_ns());
+  if (job.done != 0) sink_.blocks_done(run, job.done);
+  sink_.release(run, run.blocks - waiting + 1);
 }
 
 void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t first,
@@ -178,6 +220,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
   }
   std::uint64_t dropped = count - started;
   if (dropped != 0 && give_back(run, first + started, dropped)) dropped = 0;
+  start_attending(w);
   if (done != 0) sink_.blocks_done(run, done);
   if (done + dropped != 0) sink_.release(run, done + dropped);
 }
@@ -232,6 +275,7 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
       break;
   }
   if (was_spinning && spin_in_flight_ == 0 && spin_now_.empty()) {
+    if (moved_.exchange(false, std::memory_order_relaxed)) moved_ns_ = now;
     const std::uint64_t still = now - std::min(now, moved_ns_);
     spin_due_ns_ = now + spin_pause_ns(still, round_cost_ns_, others_ready());
   }

@@ -7,6 +7,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
+#include "engine/futex.hpp"
 
 namespace sb::engine {
 
@@ -25,8 +26,8 @@ std::chrono::steady_clock::time_point time_point_of(std::uint64_t ns) {
 
 }  // namespace
 
-worker_pool::worker_pool(std::uint32_t workers, kernel_sink& sink)
-    : target_(std::max(1u, workers)), sink_(sink) {}
+worker_pool::worker_pool(std::uint32_t workers, bool may_look, kernel_sink& sink)
+    : target_(std::max(1u, workers)), may_look_(may_look), sink_(sink) {}
 
 worker_pool::~worker_pool() { stop(std::chrono::hours(24)); }
 
@@ -41,7 +42,13 @@ void worker_pool::grant(kernel_run& run, std::uint64_t n) {
     ready_[run.priority].push_back(&run);
     note_urgent();
   }
-  recruit();
+  // A worker that attends comes by before it sleeps, and calls others when there is more.
+  if (attended()) {
+    called_.store(true, std::memory_order_relaxed);
+    if (looking_) pokes_.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    recruit();
+  }
 }
 
 void worker_pool::cancel(kernel_run& run) {
@@ -146,8 +153,15 @@ void worker_pool::main(slot& self) {
   adopt_thread(w.home);
   set_current_worker(&w);
 
+  start_attending(w);
   std::unique_lock lock(mutex_);
   while (!stopping_) {
+    if (w.smalls.first != nullptr || sink_.has_mail()) {
+      lock.unlock();
+      work_off(w);
+      lock.lock();
+    }
+    called_.store(false, std::memory_order_relaxed);
     const bool timed = !timers_.empty() || !spin_next_.empty();
     const work what = pick(timed ? steady_ns() : 0);
     if (what.what == work::kind::none) {
@@ -155,16 +169,24 @@ void worker_pool::main(slot& self) {
         if (!leader_ && next_deadline() != never) recruit();  // it may have set the time itself
         break;
       }
-      wait_for_work(lock);
+      if (w.smalls.first != nullptr || look_for_work(lock)) continue;
+      stop_attending(w);
+      // Whoever submits from now on wakes somebody.
+      if (!sink_.has_mail()) wait_for_work(lock);
+      start_attending(w);
       continue;
     }
     // Whoever finds work looks for the next one to help, and for one to watch the time.
     if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
     self.on = what.waiting != nullptr ? what.waiting->run : what.run;
     lock.unlock();
+    stop_attending(w);
+    if (sink_.has_mail()) sink_.attend();
+    while (kernel_run* run = w.smalls.pop()) run_small(w, *run);
     w.busy_since_ns.store(steady_ns(), std::memory_order_relaxed);
     execute(w, what);
     w.busy_since_ns.store(0, std::memory_order_relaxed);
+    start_attending(w);  // unless it does already
     lock.lock();
     self.on = nullptr;
     if (self.extra && !all_stuck(steady_ns())) {
@@ -172,6 +194,10 @@ void worker_pool::main(slot& self) {
       break;
     }
   }
+  stop_attending(w);
+  lock.unlock();
+  if (sink_.has_mail()) sink_.attend();
+  lock.lock();
   set_current_worker(nullptr);
   self.self.reset();
   self.over = true;
@@ -226,7 +252,7 @@ void worker_pool::supervise() {
     }
     const std::uint64_t now = steady_ns();
     const bool ready = others_ready() || !spin_now_.empty() || next_deadline() <= now;
-    if (idle_ != 0 || !ready) {
+    if (idle_ != 0 || looking_ || !ready) {
       // Extra workers retire when there is nothing to do; until then somebody has to join them.
       watching_ = alive_ > target_ || (idle_ == 0 && next_deadline() != never);
       continue;
@@ -236,7 +262,9 @@ void worker_pool::supervise() {
 }
 
 void worker_pool::recruit() {
-  if (idle_ != 0) {
+  if (looking_) {
+    pokes_.fetch_add(1, std::memory_order_release);  // it calls others when there is more
+  } else if (idle_ != 0) {
     wake_one();
   } else if (alive_ < target_) {
     add_thread(false);
@@ -265,6 +293,45 @@ void worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock) {
     leader_ = false;
   }
   --idle_;
+}
+
+// Waits for work with open eyes: true when there is some. One worker at a time; how long it pays is
+// learnt.
+bool worker_pool::look_for_work(std::unique_lock<std::mutex>& lock) {
+  constexpr std::uint32_t least = 500, most = 4000;
+  if (stopping_) return true;  // not to sleep through it
+  if (!may_look_ || looking_) return false;
+  const std::uint64_t deadline = next_deadline();
+  const std::uint32_t pokes = pokes_.load(std::memory_order_relaxed);
+  const std::uint32_t looks = looks_;
+  looking_ = true;
+  lock.unlock();
+  bool found = false;
+  for (std::uint32_t i = 0; i < looks && !found; ++i) {
+    relax();
+    found = sink_.has_mail() || pokes_.load(std::memory_order_relaxed) != pokes;
+    if (deadline != never && i % 64 == 0 && steady_ns() >= deadline) found = true;
+  }
+  lock.lock();
+  looking_ = false;
+  found = found || stopping_ || pokes_.load(std::memory_order_relaxed) != pokes;
+  looks_ = found ? std::min(looks * 2, most) : std::max(looks / 2, least);
+  return found;
+}
+
+void worker_pool::start_attending(worker& w) {
+  if (w.attends) return;
+  w.attends = true;
+  attending_.fetch_add(1, std::memory_order_relaxed);
+}
+
+// Whoever submits after this sees that nobody attends; what was submitted before, this worker sees
+// when it looks after this.
+void worker_pool::stop_attending(worker& w) {
+  if (!w.attends) return;
+  w.attends = false;
+  attending_.fetch_sub(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 // --- choosing work

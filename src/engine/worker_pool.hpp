@@ -28,15 +28,23 @@
 
 namespace sb::engine {
 
+struct loop_job;
+
 // Who hears about blocks. Called on workers, under no lock.
 class kernel_sink {
  public:
+  // Whether something was submitted that nobody has taken in; a hint.
+  [[nodiscard]] virtual bool has_mail() const = 0;
+  // Takes it in.
+  virtual void attend() = 0;
+  // A kernel that keep_small() took is over; gives up its reference.
+  virtual void small_done(kernel_run& run) = 0;
   // `n` more blocks of the run are over.
   virtual void blocks_done(kernel_run& run, std::uint64_t n) = 0;
   // The block failed; called before its references are released.
   virtual void block_failed(kernel_run& run, const block& where) = 0;
-  // The pool takes one more reference; it has one already.
-  virtual void hold(kernel_run& run) = 0;
+  // The pool takes `n` more references; it has one already.
+  virtual void hold(kernel_run& run, std::uint64_t n) = 0;
   // The pool has given up `n` of its references.
   virtual void release(kernel_run& run, std::uint64_t n) = 0;
 
@@ -46,13 +54,23 @@ class kernel_sink {
 
 class worker_pool {
  public:
-  worker_pool(std::uint32_t workers, kernel_sink& sink);
+  // `may_look`: a worker without work looks for more for some microseconds before it sleeps.
+  worker_pool(std::uint32_t workers, bool may_look, kernel_sink& sink);
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
 
   // `n` more blocks may run. The pool holds one reference per granted block until it releases it.
   void grant(kernel_run& run, std::uint64_t n);
+  // Keeps a launch for the worker that calls, when it is one and the launch so small that others
+  // could not help: all its blocks are granted, and known to take little. Takes one reference, for
+  // all of them.
+  bool keep_small(kernel_run& run, std::uint64_t n);
+  // Whether a worker looks after what is submitted. False is exact for whoever published something
+  // and made a fence before he asked.
+  [[nodiscard]] bool attended() const { return attending_.load(std::memory_order_relaxed) != 0; }
+  // Whether a launch of a higher priority waits for a worker.
+  [[nodiscard]] bool outranked(const kernel_run& run) const;
   // The run was marked cancelled: brings its waiting blocks to an end soon.
   void cancel(kernel_run& run);
   // No block starts any more. Waits for workers to leave device code; false when one does not.
@@ -102,10 +120,17 @@ class worker_pool {
     return !run.returned.empty() || run.unclaimed() != 0;
   }
   void note_urgent();
-  [[nodiscard]] bool outranked(const kernel_run& run) const;
   [[nodiscard]] bool give_back(kernel_run& run, std::uint64_t first, std::uint64_t count);
 
+  void start_attending(worker& w);
+  void stop_attending(worker& w);
+  void work_off(worker& w);  // small kernels and the inbox, until there is nothing of both
+  bool look_for_work(std::unique_lock<std::mutex>& lock);
+
   void execute(worker& w, const work& what);
+  void run_small(worker& w, kernel_run& run);
+  void run_on_fiber(worker& w, loop_job& job);
+  std::uint64_t await_endings(const loop_job& job, std::uint64_t now);
   void run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
   void run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
   void settle(worker& w, block* b, block_outcome outcome, bool was_spinning, std::uint64_t cost_ns);
@@ -116,10 +141,15 @@ class worker_pool {
   void drop_everything();
 
   const std::uint32_t target_;
+  const bool may_look_;
   kernel_sink& sink_;
   stack_pools stacks_;
   // The best priority in ready_, for workers to look at between two blocks. Written under mutex_.
   std::atomic<std::int32_t> urgent_{nobody_waits};
+  std::atomic<std::uint32_t> attending_{0};  // workers with worker::attends
+  std::atomic<std::uint32_t> pokes_{0};      // changes when the worker that looks should look again
+  std::atomic<bool> called_{false};          // the pool got work: whoever attends should come by
+  std::atomic<bool> moved_{false};           // a small kernel got on; see moved_ns_
 
   std::mutex mutex_;
   // Everything below is guarded by mutex_.
@@ -132,6 +162,8 @@ class worker_pool {
   std::uint32_t idle_ = 0;
   std::uint32_t alive_ = 0;
   bool leader_ = false;
+  bool looking_ = false;  // a worker waits for work with open eyes; it counts as idle too
+  std::uint32_t looks_ = 1000;
   std::uint64_t leader_ns_ = 0;
   bool stopping_ = false;
   bool stuck_ = false;     // a worker did not leave device code

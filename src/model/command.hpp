@@ -49,6 +49,8 @@ struct kernel_shape {
   bool cooperative = false;        // all blocks resident at once
 };
 
+// One line of the processor's cache: it travels from the thread that submits to the one that
+// schedules.
 struct command {
   command_kind kind = command_kind::marker;
   command_order order = command_order::in_stream;
@@ -57,7 +59,6 @@ struct command {
   stream_id stream;
   device_id device;   // where it runs
   device_id peer;     // copies between devices: the other end
-  event_id event;     // event_record
   command_id record;  // event_wait: the record that the event pointed at when the wait was called
   std::uint64_t bytes = 0;    // copies and fills
   kernel_shape kernel;        // kernels

@@ -1,0 +1,251 @@
+// How work gets into the engine: by the inbox, or under the lock where it names other commands.
+#include <cassert>
+#include <thread>
+#include <utility>
+
+#include "engine/clock.hpp"
+#include "engine/engine_state.hpp"
+#include "model/stream_rules.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+// Fills in what the operation says of the command.
+struct describe {
+  command& c;
+
+  void operator()(const marker_operation&) const { c.kind = command_kind::marker; }
+  void operator()(const kernel_operation& k) const {
+    c.kind = command_kind::kernel;
+    c.kernel.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
+    c.kernel.threads_per_block = k.block.x * k.block.y * k.block.z;
+    c.kernel.shared_bytes = k.kernel->static_shared_bytes + k.dynamic_shared_bytes;
+    if (k.kernel->registers != 0) c.kernel.registers = k.kernel->registers;
+    c.kernel.cooperative = k.cooperative;
+    if (k.priority) c.priority = *k.priority;
+  }
+  void operator()(const copy_operation& o) const {
+    c.kind = command_kind::copy;
+    c.direction = o.direction;
+    c.peer = o.peer;
+    c.bytes = o.width * o.height * o.depth;
+  }
+  void operator()(const fill_operation& o) const {
+    c.kind = command_kind::fill;
+    c.bytes = o.width * o.element_size * o.height * o.depth;
+  }
+  void operator()(const host_operation&) const { c.kind = command_kind::host_function; }
+  void operator()(const record_operation&) const { c.kind = command_kind::event_record; }
+  void operator()(const conditional_operation&) const { c.kind = command_kind::section; }
+  void operator()(const foreign_wait_operation&) const { c.kind = command_kind::section; }
+  void operator()(const wait_operation& w) const {
+    c.kind = command_kind::event_wait;
+    c.record = w.record;
+  }
+};
+
+bool takes_entry(const operation& what) {
+  if (const auto* copy = std::get_if<copy_operation>(&what))
+    return sb::takes_entry(command_kind::copy, copy->direction);
+  return std::holds_alternative<kernel_operation>(what) ||
+         std::holds_alternative<fill_operation>(what);
+}
+
+}  // namespace
+
+// Only shared hardware queues ask for the time.
+void engine::impl::keep_time() {
+  if (shared_connections(options.connections) != 0) scheduler.set_time(steady_ns());
+}
+
+node* engine::impl::new_node(stream_id stream, operation what) {
+  node* n = pool->take();
+  n->what = std::move(what);
+  command& c = n->as;
+  c.stream = stream;
+  c.device = n->device = streams[stream].device;
+  c.priority = streams[stream].priority;
+  std::visit(describe{c}, n->what);
+  c.payload = reinterpret_cast<std::uintptr_t>(n);
+  return n;
+}
+
+namespace {
+
+void prepare_run(node& n, device_runtime& device, kernel_costs& costs) {
+  const auto* launch = std::get_if<kernel_operation>(&n.what);
+  if (launch == nullptr) return;
+  n.run.launch = launch;
+  n.run.device = &device;
+  n.run.blocks = n.as.kernel.blocks;
+  n.run.threads = n.as.kernel.threads_per_block;
+  n.run.priority = n.as.priority;
+  n.run.cost = &costs.of(launch->kernel);
+  n.run.owner = &n;
+  n.blocks_left = n.as.kernel.blocks;
+}
+
+// It is wanted next, and was written on another core.
+void fetch(const node& n) {
+  const auto* begin = reinterpret_cast<const char*>(static_cast<const submission*>(&n));
+  for (std::size_t at = 0; at < sizeof(submission); at += 64) __builtin_prefetch(begin + at);
+}
+
+// Whoever asks for the event's newest record from now on gets this one.
+void note_record(node& n) {
+  if (auto* record = std::get_if<record_operation>(&n.what); record != nullptr && record->event)
+    record->event->last_record.store(n.id.value, std::memory_order_release);
+}
+
+}  // namespace
+
+// The scheduler hears of the node. Its id is the next ticket.
+void engine::impl::introduce(node* n, std::span<const command_id> after) {
+  node_progress& progress = *n;
+  std::destroy_at(&progress);
+  std::construct_at(&progress);
+  prepare_run(*n, at(n->device).runtime, costs);
+  n->next = nodes;
+  if (nodes != nullptr) nodes->previous = n;
+  nodes = n;
+  keep_time();
+  [[maybe_unused]] const command_id id = scheduler.submit(n->as, after);
+  assert(id == n->id);
+}
+
+void engine::impl::take_in_quickly() {
+  while (node* n = box.pop()) {
+    if (const node* after = box.peek(); after != nullptr) fetch(*after);
+    introduce(n, {});
+  }
+  if (box.hole()) take_in();
+}
+
+void engine::impl::take_in() {
+  const std::uint64_t end = box.claimed();
+  while (box.next() < end) {
+    if (node* n = box.pop(); n != nullptr)
+      introduce(n, {});
+    else
+      std::this_thread::yield();
+  }
+}
+
+// A call reserves its entry before it takes a ticket. CUDA: what comes behind 1023 pending entries
+// of its stream blocks; h200/thresholds.tsv
+bool engine::impl::take_room(stream_id stream) {
+  stream_state& s = streams[stream];
+  std::uint32_t begun = s.begun.load(std::memory_order_relaxed);
+  for (;;) {
+    if (begun - s.seen.load(std::memory_order_relaxed) < options.pending_entries) {
+      if (s.begun.compare_exchange_weak(begun, begun + 1, std::memory_order_relaxed)) return true;
+      continue;
+    }
+    const std::uint32_t over = s.over.load(std::memory_order_acquire);
+    s.seen.store(over, std::memory_order_relaxed);
+    if (begun - over < options.pending_entries) continue;
+    guard lock(mutex);
+    if (stopped) return false;
+    take_in();
+    wait_for(lock, scheduler.wait_for_room(stream, options.pending_entries));
+    if (stopped) return false;
+    begun = s.begun.load(std::memory_order_relaxed);
+  }
+}
+
+command_id engine::impl::post(node* n) {
+  while (!box.room()) attend();
+  const std::uint64_t ticket = box.claim();
+  const command_id id{ticket};
+  n->id = id;
+  note_record(*n);         // who reads it now submits behind it, and asks after it was taken in
+  box.publish(ticket, n);  // the node may be gone from here on
+  // Either a worker sees the node before it turns to something else, or this thread sees that none
+  // is there.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!workers->attended()) attend();
+  return id;
+}
+
+command_id engine::impl::submit_one(node* n, std::span<const command_id> after) {
+  do {
+    take_in();
+  } while (!box.claim_next());
+  n->id = command_id{box.next() - 1};
+  note_record(*n);
+  introduce(n, after);
+  return n->id;
+}
+
+command_id engine::impl::submit_now(node* n, std::span<const command_id> after) {
+  guard lock(mutex);
+  const command_id id = submit_one(n, after);
+  drain();
+  finish(lock);
+  return id;
+}
+
+void engine::impl::attend() {
+  guard lock(mutex);
+  take_in_quickly();
+  drain();
+  finish(lock);
+}
+
+command_id engine::submit(stream_id stream, operation what, std::span<const command_id> after) {
+  impl& e = *impl_;
+  if (e.stopped.load(std::memory_order_relaxed)) return {};
+  if (takes_entry(what) && !e.take_room(stream)) return {};
+  node* n = e.new_node(stream, std::move(what));
+  return after.empty() ? e.post(n) : e.submit_now(n, after);
+}
+
+std::vector<command_id> engine::impl::submit_nodes(stream_id stream,
+                                                   std::span<const graph_item> items,
+                                                   command_id head) {
+  std::vector<command_id> ids;
+  std::vector<bool> has_successor(items.size(), false);
+  std::vector<command_id> before;
+  std::vector<command_id> first_kernels;  // that depend on nothing
+  ids.reserve(items.size());
+  for (const graph_item& item : items) {
+    before.clear();
+    for (const std::uint32_t i : item.after) {
+      before.push_back(ids[i]);
+      has_successor[i] = true;
+    }
+    if (before.empty() && head.valid()) before.push_back(head);
+    node* n = new_node(stream, operation(*item.what));
+    n->as.order = command_order::free;
+    n->as.device = n->device = item.device;
+    const auto* kernel = std::get_if<kernel_operation>(&n->what);
+    if (kernel == nullptr || !kernel->priority) n->as.priority = item.priority;
+    auto* conditional = std::get_if<conditional_operation>(&n->what);
+    if (conditional != nullptr && item.after.empty()) conditional->rather_after = first_kernels;
+    ids.push_back(submit_one(n, before));
+    if (kernel != nullptr && item.after.empty()) first_kernels.push_back(ids.back());
+  }
+  std::vector<command_id> leaves;
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    if (!has_successor[i]) leaves.push_back(ids[i]);
+  return leaves;
+}
+
+command_id engine::submit_graph(stream_id stream, std::span<const graph_item> items,
+                                std::span<const command_id> after,
+                                std::shared_ptr<const std::vector<condition_default>> defaults) {
+  impl& e = *impl_;
+  if (e.stopped.load(std::memory_order_relaxed)) return {};
+  marker_operation begin;
+  begin.defaults = std::move(defaults);
+  impl::guard lock(e.mutex);
+  const command_id head = e.submit_one(e.new_node(stream, std::move(begin)), after);
+  const std::vector<command_id> leaves = e.submit_nodes(stream, items, head);
+  const command_id tail = e.submit_one(e.new_node(stream, marker_operation{}), leaves);
+  e.drain();
+  e.finish(lock);
+  return tail;
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,61 @@
+// The packed parameters of a launch. Most kernels have few: those need no allocation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace sb::engine {
+
+// The bytes lie as a kernel wants them (16 bytes apart) where the block itself does.
+class param_block {
+ public:
+  param_block() = default;
+  explicit param_block(std::size_t bytes) : bytes_(static_cast<std::uint32_t>(bytes)) {
+    if (far()) far_ = static_cast<char*>(::operator new(bytes, alignment));
+  }
+  param_block(const param_block& other) : param_block(other.size()) {
+    std::memcpy(data(), other.data(), bytes_);
+  }
+  param_block(param_block&& other) noexcept { take(other); }
+  param_block& operator=(const param_block& other) {
+    if (this != &other) *this = param_block(other);
+    return *this;
+  }
+  param_block& operator=(param_block&& other) noexcept {
+    release();
+    take(other);
+    return *this;
+  }
+  ~param_block() { release(); }
+
+  [[nodiscard]] char* data() { return far() ? far_ : near_; }
+  [[nodiscard]] const char* data() const { return far() ? far_ : near_; }
+  [[nodiscard]] std::size_t size() const { return bytes_; }
+
+ private:
+  static constexpr std::size_t inline_bytes = 40;
+  static constexpr std::align_val_t alignment{16};
+
+  [[nodiscard]] bool far() const { return bytes_ > inline_bytes; }
+  void release() {
+    if (far()) ::operator delete(far_, alignment);
+  }
+  void take(param_block& other) {
+    bytes_ = std::exchange(other.bytes_, 0);
+    if (far())
+      far_ = other.far_;
+    else
+      std::memcpy(near_, other.near_, bytes_);
+  }
+
+  union {
+    char near_[inline_bytes];
+    char* far_;
+  };
+  std::uint32_t bytes_ = 0;
+};
+
+}  // namespace sb::engine

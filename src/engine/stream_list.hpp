@@ -1,0 +1,54 @@
+// What submitters need to know of a stream, by its id. Places never move, so that they are read
+// without a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <new>
+
+#include "model/ids.hpp"
+
+namespace sb::engine {
+
+struct stream_state {
+  device_id device;
+  std::int8_t priority = 0;
+  std::uint64_t number = 0;  // for messages; 0: the default stream
+  // Entries that are taken: `begun`, by submitters, less `over`, by the engine.
+  // Each on a line of its own, so that one side does not slow the other; `seen` is what submitters
+  // saw of `over` last.
+  alignas(64) std::atomic<std::uint32_t> begun{0};
+  std::atomic<std::uint32_t> seen{0};
+  alignas(64) std::atomic<std::uint32_t> over{0};
+};
+
+class stream_list {
+ public:
+  ~stream_list() {
+    for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+  }
+
+  [[nodiscard]] stream_state& operator[](stream_id id) {
+    return chunks_[id.value / per_chunk].load(std::memory_order_acquire)[id.value % per_chunk];
+  }
+
+  // One caller at a time. The id may have belonged to a stream that is gone.
+  void add(stream_id id, device_id device, int priority, std::uint64_t number) {
+    if (id.value >= per_chunk * chunks_.size()) throw std::bad_alloc();
+    auto& chunk = chunks_[id.value / per_chunk];
+    if (chunk.load(std::memory_order_relaxed) == nullptr)
+      chunk.store(new stream_state[per_chunk], std::memory_order_release);
+    stream_state& s = (*this)[id];
+    s.device = device;
+    s.priority = static_cast<std::int8_t>(priority);
+    s.number = number;
+  }
+
+ private:
+  static constexpr std::size_t per_chunk = 1024;
+  std::array<std::atomic<stream_state*>, 2048> chunks_{};
+};
+
+}  // namespace sb::engine
