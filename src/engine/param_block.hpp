@@ -12,7 +12,7 @@ namespace sb::engine {
 // The bytes lie as a kernel wants them (16 bytes apart) where the block itself does.
 class param_block {
  public:
-  param_block() = default;
+  param_block() {}  // NOLINT(modernize-use-equals-default): the bytes stay as they are
   explicit param_block(std::size_t bytes) : bytes_(static_cast<std::uint32_t>(bytes)) {
     if (far()) far_ = static_cast<char*>(::operator new(bytes, alignment));
   }

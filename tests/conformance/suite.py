@@ -63,7 +63,8 @@ CASES = (
     Case("random_conn1", "random_order.cu",
          (Run(env=((CONNECTIONS, "1"),), args=("0", "200", SETTLE)),),
          variable=(r"random\.80",), ask_again=True),
-    Case("runtime", "runtime.cu"),
+    # A kernel that prints beside a copy that does not wait for it: which is first depends on speed.
+    Case("runtime", "runtime.cu", variable=(r"\(text\)#[78]",)),
     Case("memory", "memory.cu", sections("layout", "host", "shapes", "bounds")),
     Case("memory_pools", "memory_pools.cu", sections("pools")),
     Case("memory_reuse", "memory_reuse.cu", sections("reuse", "more")),

@@ -215,7 +215,9 @@ class host_thread {
     EXPECT_CUDA(cudaSuccess, cudaLaunchHostFunc(cudaStreamPerThread, count_up, &ran));
     EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(cudaStreamPerThread));
     EXPECT_EQ(ran, 3);
-    if (random_() % 4 == 0) EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(any_stream()));
+    if (random_() % 4 == 0) {
+      EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(any_stream()));
+    }
     std::thread([&] {
       EXPECT_CUDA(cudaSuccess, cudaLaunchHostFunc(cudaStreamPerThread, count_up, &ran));
       EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(cudaStreamPerThread));
