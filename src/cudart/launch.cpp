@@ -39,7 +39,7 @@ result<engine::kernel_operation> make_operation(const void* stub, const launch_s
   operation.block = {shape.block.x, shape.block.y, shape.block.z};
   operation.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared);
   operation.cooperative = shape.cooperative;
-  operation.params = engine::param_block(info.param_bytes);
+  operation.params.resize(info.param_bytes);
   for (std::uint32_t i = 0; i < info.param_count; ++i) {
     std::memcpy(operation.params.data() + info.params[i].offset, arguments[i], info.params[i].size);
   }

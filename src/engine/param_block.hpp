@@ -12,11 +12,9 @@ namespace sb::engine {
 // The bytes lie as a kernel wants them (16 bytes apart) where the block itself does.
 class param_block {
  public:
-  param_block() {}  // NOLINT(modernize-use-equals-default): the bytes stay as they are
-  explicit param_block(std::size_t bytes) : bytes_(static_cast<std::uint32_t>(bytes)) {
-    if (far()) far_ = static_cast<char*>(::operator new(bytes, alignment));
-  }
-  param_block(const param_block& other) : param_block(other.size()) {
+  param_block() = default;
+  param_block(const param_block& other) {
+    resize(other.size());
     std::memcpy(data(), other.data(), bytes_);
   }
   param_block(param_block&& other) noexcept { take(other); }
@@ -30,6 +28,13 @@ class param_block {
     return *this;
   }
   ~param_block() { release(); }
+
+  // What the bytes hold is lost.
+  void resize(std::size_t bytes) {
+    release();
+    bytes_ = static_cast<std::uint32_t>(bytes);
+    if (far()) far_ = static_cast<char*>(::operator new(bytes, alignment));
+  }
 
   [[nodiscard]] char* data() { return far() ? far_ : near_; }
   [[nodiscard]] const char* data() const { return far() ? far_ : near_; }

@@ -119,7 +119,7 @@ kernel_operation launch(const abi::kernel_info& info, extent3 grid, extent3 bloc
   k.grid = grid;
   k.block = block;
   k.dynamic_shared_bytes = dynamic_shared;
-  k.params = param_block(sizeof params);
+  k.params.resize(sizeof params);
   std::memcpy(k.params.data(), &params, sizeof params);
   return k;
 }
