@@ -45,7 +45,9 @@ class peer {
   }
   ~peer() {
     ::close(talk);
-    if (process_ > 0) EXPECT_EQ(0, ended());
+    if (process_ > 0) {
+      EXPECT_EQ(0, ended());
+    }
   }
   // The exit status; -1 for a signal.
   int ended() {

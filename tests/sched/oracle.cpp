@@ -132,7 +132,7 @@ const char* oracle::engine_is_full(const entry& e) const {
   const auto direction_group = [](copy_direction d) {
     return d == copy_direction::peer ? copy_direction::device_to_device : d;
   };
-  std::uint32_t entries = 0;
+  std::uint32_t kernels = 0;
   std::uint32_t copies = 0;
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     const entry& other = commands_[i];
