@@ -29,6 +29,7 @@ enum class status : int {
   peer_access_unsupported = 217,
   invalid_resource_handle = 400,
   illegal_state = 401,
+  lossy_query = 402,
   symbol_not_found = 500,
   not_ready = 600,
   illegal_address = 700,

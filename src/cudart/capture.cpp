@@ -244,7 +244,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t stream, 
     for (cudaGraphNode_t node : tips) {
       if (!nodes().alive(node) || node->graph != graph) return status::invalid_value;
     }
-    if (const status s = check_edges(edges, count); s != status::success) return s;
+    if (const status s = check_plain(edges, count); s != status::success) return s;
     return begin(stream, mode, graph, tips);
   });
 }
@@ -331,7 +331,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStream_t ha
       return status::invalid_value;
     }
     if (count != 0 && dependencies == nullptr) return status::invalid_value;
-    if (const status s = check_edges(edges, count); s != status::success) return s;
+    if (const status s = check_plain(edges, count); s != status::success) return s;
     const auto stream = resolve(handle);
     if (!stream) return stream.error();
     const std::lock_guard lock(capture_mutex());

@@ -38,13 +38,42 @@ void destroy_node(CUgraphNode_st& node) {
   nodes().destroy(&node);
 }
 
-// One body for the three calls that list neighbours of nodes.
-template <class List>
+bool plain(const cudaGraphEdgeData& data) {
+  return data.from_port == 0 && data.to_port == 0 && data.type == 0;
+}
+
+cudaGraphEdgeData data_of(cudaGraphNode_t from, cudaGraphNode_t to) {
+  const auto found = to->edge_data.find(from);
+  return found != to->edge_data.end() ? found->second : cudaGraphEdgeData{};
+}
+
+void disconnect(cudaGraphNode_t from, cudaGraphNode_t to) {
+  std::erase(to->before, from);
+  std::erase(from->after, to);
+  to->edge_data.erase(from);
+}
+
+// The data of a list of edges. CUDA: without a place for it, edges that are not plain are not
+// listed (documented, not recorded).
+status hand_out_data(const std::vector<cudaGraphEdgeData>& all, const void* listed,
+                     cudaGraphEdgeData* out, std::size_t count) {
+  if (listed == nullptr) return status::success;
+  if (out == nullptr) {
+    return std::all_of(all.begin(), all.end(), plain) ? status::success : status::lossy_query;
+  }
+  for (std::size_t i = 0; i < count; ++i) out[i] = i < all.size() ? all[i] : cudaGraphEdgeData{};
+  return status::success;
+}
+
+// One body for the two calls that list neighbours of nodes.
+template <class List, class Data>
 cudaError_t list_neighbours(cudaGraphNode_t node, cudaGraphNode_t* out, cudaGraphEdgeData* edges,
-                            size_t* count, List&& list) {
+                            size_t* count, List&& list, Data&& data) {
   return entry(call_kind::plain, [&]() -> status {
     if (count == nullptr || !nodes().alive(node)) return status::invalid_value;
-    if (edges != nullptr) std::fill_n(edges, *count, cudaGraphEdgeData{});
+    std::vector<cudaGraphEdgeData> all;
+    for (cudaGraphNode_t other : list(*node)) all.push_back(data(other));
+    if (const status s = hand_out_data(all, out, edges, *count); s != status::success) return s;
     hand_out(list(*node), out, count);
     return status::success;
   });
@@ -93,13 +122,37 @@ void destroy_graph(CUgraph_st& graph) {
   });
 }
 
-status check_edges(const cudaGraphEdgeData* edges, std::size_t count) {
-  for (std::size_t i = 0; edges != nullptr && i < count; ++i) {
-    if (edges[i].from_port != 0 || edges[i].to_port != 0 || edges[i].type != 0) {
-      return status::invalid_value;
-    }
+status check_plain(const cudaGraphEdgeData* edges, std::size_t count) {
+  const bool all = edges == nullptr || std::all_of(edges, edges + count, plain);
+  return all ? status::success : status::invalid_value;
+}
+
+// CUDA: only kernels have ports, and a programmatic edge is between two of them; documented, not
+// recorded.
+status check_edge(const cudaGraphEdgeData& data, cudaGraphNodeType from, cudaGraphNodeType to) {
+  const bool reserved = std::any_of(std::begin(data.reserved), std::end(data.reserved),
+                                    [](unsigned char c) { return c != 0; });
+  if (reserved || data.to_port != 0) return status::invalid_value;
+  if (data.from_port != cudaGraphKernelNodePortDefault && from != cudaGraphNodeTypeKernel) {
+    return status::invalid_value;
   }
-  return status::success;
+  const bool completion = data.from_port == cudaGraphKernelNodePortLaunchCompletion;
+  switch (data.type) {
+    case cudaGraphDependencyTypeDefault:
+      return data.from_port == cudaGraphKernelNodePortDefault || completion ? status::success
+                                                                            : status::invalid_value;
+    case cudaGraphDependencyTypeProgrammatic:
+      return (completion || data.from_port == cudaGraphKernelNodePortProgrammatic) &&
+                     to == cudaGraphNodeTypeKernel
+                 ? status::success
+                 : status::invalid_value;
+    default:
+      return status::invalid_value;
+  }
+}
+
+void set_edge(cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData& data) {
+  if (!plain(data)) to->edge_data[from] = data;
 }
 
 // What is asked of the edges between `from` and `to`: to be there already, or not yet.
@@ -109,11 +162,18 @@ status check_pairs(const CUgraph_st* graph, const cudaGraphNode_t* from, const c
                    const cudaGraphEdgeData* edges, std::size_t count, edge wanted) {
   if (!graphs().alive(graph)) return status::invalid_value;
   if (count != 0 && (from == nullptr || to == nullptr)) return status::invalid_value;
-  if (const status s = check_edges(edges, count); s != status::success) return s;
   for (std::size_t i = 0; i < count; ++i) {
     if (!belongs(graph, from[i]) || !belongs(graph, to[i])) return status::invalid_value;
     if (from[i] == to[i]) return status::invalid_value;
     if (connected(from[i], to[i]) != (wanted == edge::present)) return status::invalid_value;
+    const cudaGraphEdgeData data = edges != nullptr ? edges[i] : cudaGraphEdgeData{};
+    const status s = check_edge(data, from[i]->recipe.type, to[i]->recipe.type);
+    if (s != status::success) return s;
+    // An edge with other data is another edge.
+    const cudaGraphEdgeData there = data_of(from[i], to[i]);
+    if (wanted == edge::present && (data.from_port != there.from_port || data.type != there.type)) {
+      return status::invalid_value;
+    }
   }
   return status::success;
 }
@@ -171,7 +231,10 @@ CUgraph_st* clone_graph(const CUgraph_st& graph) {
     twin[node] = copy;
   }
   for (cudaGraphNode_t node : graph.nodes) {
-    for (cudaGraphNode_t earlier : node->before) connect(twin[earlier], twin[node]);
+    for (cudaGraphNode_t earlier : node->before) {
+      connect(twin[earlier], twin[node]);
+      set_edge(twin[earlier], twin[node], data_of(earlier, node));
+    }
   }
   for (const auto& [object, count] : graph.objects) retain(*clone, object, count);
   return clone;
@@ -241,8 +304,12 @@ SB_API cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t* out,
 SB_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
   return entry(call_kind::light, [&]() -> status {
     if (!nodes().alive(node)) return status::invalid_value;
+    if (owns_memory(*node->graph)) return status::not_supported;  // documented, not recorded
     for (cudaGraphNode_t earlier : node->before) std::erase(earlier->after, node);
-    for (cudaGraphNode_t later : node->after) std::erase(later->before, node);
+    for (cudaGraphNode_t later : node->after) {
+      std::erase(later->before, node);
+      later->edge_data.erase(node);
+    }
     std::erase(node->graph->nodes, node);
     destroy_node(*node);
     return status::success;
@@ -259,7 +326,10 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
         s != status::success)
       return s;
     // A cycle is noticed when the graph is instantiated; capture.tsv dep.cycle.*
-    for (size_t i = 0; i < count; ++i) connect(from[i], to[i]);
+    for (size_t i = 0; i < count; ++i) {
+      connect(from[i], to[i]);
+      if (edges != nullptr) set_edge(from[i], to[i], edges[i]);
+    }
     return status::success;
   });
 }
@@ -273,10 +343,8 @@ SB_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t graph,
     if (const status s = check_pairs(graph, from, to, edges, count, edge::present);
         s != status::success)
       return s;
-    for (size_t i = 0; i < count; ++i) {
-      std::erase(to[i]->before, from[i]);
-      std::erase(from[i]->after, to[i]);
-    }
+    if (count != 0 && owns_memory(*graph)) return status::not_supported;  // as above
+    for (size_t i = 0; i < count; ++i) disconnect(from[i], to[i]);
     return status::success;
   });
 }
@@ -311,13 +379,15 @@ SB_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_
     if ((from == nullptr) != (to == nullptr)) return status::invalid_value;
     std::vector<cudaGraphNode_t> sources;
     std::vector<cudaGraphNode_t> targets;
+    std::vector<cudaGraphEdgeData> data;
     for (cudaGraphNode_t node : graph->nodes) {
       for (cudaGraphNode_t later : node->after) {
         sources.push_back(node);
         targets.push_back(later);
+        data.push_back(data_of(node, later));
       }
     }
-    if (edges != nullptr) std::fill_n(edges, *count, cudaGraphEdgeData{});
+    if (const status s = hand_out_data(data, from, edges, *count); s != status::success) return s;
     std::size_t length = *count;
     hand_out(sources, from, &length);
     hand_out(targets, to, count);
@@ -328,16 +398,18 @@ SB_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_
 SB_API cudaError_t CUDARTAPI cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                                           cudaGraphNode_t* out,
                                                           cudaGraphEdgeData* edges, size_t* count) {
-  return list_neighbours(node, out, edges, count,
-                         [](const CUgraphNode_st& n) -> auto& { return n.before; });
+  return list_neighbours(
+      node, out, edges, count, [](const CUgraphNode_st& n) -> auto& { return n.before; },
+      [&](cudaGraphNode_t earlier) { return data_of(earlier, node); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
                                                             cudaGraphNode_t* out,
                                                             cudaGraphEdgeData* edges,
                                                             size_t* count) {
-  return list_neighbours(node, out, edges, count,
-                         [](const CUgraphNode_st& n) -> auto& { return n.after; });
+  return list_neighbours(
+      node, out, edges, count, [](const CUgraphNode_st& n) -> auto& { return n.after; },
+      [&](cudaGraphNode_t later) { return data_of(node, later); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {

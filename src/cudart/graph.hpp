@@ -102,6 +102,9 @@ struct CUgraphNode_st {
   bool enabled = true;                  // in an executable
   std::vector<cudaGraphNode_t> before;  // dependencies, as added
   std::vector<cudaGraphNode_t> after;   // dependents
+  // What was said of the edges that are not plain, by the node before. They are kept for those who
+  // ask; a launch takes all edges for full dependencies, which is within what they promise.
+  std::map<cudaGraphNode_t, cudaGraphEdgeData> edge_data;
   cudaGraphNode_t cloned_from = nullptr;
 };
 
@@ -144,11 +147,14 @@ exec_table& execs();
 CUgraph_st* create_graph();  // null when there is no room
 void destroy_graph(CUgraph_st& graph);
 CUgraph_st* clone_graph(const CUgraph_st& graph);
-// Edges between nodes are plain ones here: invalid_value for edge data that says otherwise.
-status check_edges(const cudaGraphEdgeData* edges, std::size_t count);
+// invalid_value for edge data that is not plain.
+status check_plain(const cudaGraphEdgeData* edges, std::size_t count);
+// Whether an edge between nodes of these kinds may have the data.
+status check_edge(const cudaGraphEdgeData& data, cudaGraphNodeType from, cudaGraphNodeType to);
 // Appends a node; the dependencies are nodes of the same graph. Null when there is no room.
 cudaGraphNode_t append_node(CUgraph_st& graph, node_recipe recipe,
                             const std::vector<cudaGraphNode_t>& before);
+void set_edge(cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData& data);
 // The nodes in an order that respects the edges, by creation among equals; nothing when there is a
 // cycle.
 result<std::vector<cudaGraphNode_t>> in_order(const CUgraph_st& graph);
@@ -158,14 +164,29 @@ std::vector<cudaGraph_t> inner_graphs(const node_recipe& recipe);
 void destroy_inner_graphs(const node_recipe& recipe);
 // Whether a node of this type is in the graph, or in a graph inside of it.
 bool contains(const CUgraph_st& graph, cudaGraphNodeType type);
+// CUDA: nodes and edges of a graph with such nodes stay.
+inline bool owns_memory(const CUgraph_st& graph) {
+  return contains(graph, cudaGraphNodeTypeMemAlloc) || contains(graph, cudaGraphNodeTypeMemFree);
+}
 // CUDA: a graph with such nodes is not cloned and has one executable at a time.
 inline bool is_unique(const CUgraph_st& graph) {
-  return contains(graph, cudaGraphNodeTypeMemAlloc) || contains(graph, cudaGraphNodeTypeMemFree) ||
-         contains(graph, cudaGraphNodeTypeConditional);
+  return owns_memory(graph) || contains(graph, cudaGraphNodeTypeConditional);
 }
 // The first node, in it or in a graph inside of it, that a body cannot have.
 cudaGraphNode_t forbidden_in_bodies(const CUgraph_st& graph);
 bool has_unused_condition(const CUgraph_st& graph);
+
+// How another graph differs from the one of an executable: where, and from which dependency on.
+struct graph_difference {
+  cudaGraphExecUpdateResult result = cudaGraphExecUpdateSuccess;
+  cudaGraphNode_t node = nullptr;
+  cudaGraphNode_t from = nullptr;
+};
+graph_difference compare(const CUgraph_st& mine, const CUgraph_st& theirs, bool own_priority);
+// Takes over what the nodes of an equally shaped graph do.
+void take_over(CUgraph_st& mine, const CUgraph_st& theirs);
+// Whether a node of an executable may become this.
+status check_change(const node_recipe& before, const node_recipe& now);
 
 // Gives a node what the recipe says, when it is of the same kind. Attributes stay.
 status replace_recipe(CUgraphNode_st& node, node_recipe recipe);

@@ -1,4 +1,5 @@
 // Drawing a graph in Graphviz' language.
+#include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -38,40 +39,104 @@ const char* kind_name(cudaGraphNodeType type) {
   }
 }
 
-std::string describe(const CUgraphNode_st& node) {
-  const node_recipe& recipe = node.recipe;
-  if (const auto* kernel = std::get_if<kernel_node>(&recipe.detail)) {
-    const char* name = registered_name(kernel->params.func);
-    const dim3 grid = kernel->params.gridDim;
-    const dim3 block = kernel->params.blockDim;
-    char shape[96];
-    std::snprintf(shape, sizeof shape, "\\n<<<(%u,%u,%u),(%u,%u,%u),%u>>>", grid.x, grid.y, grid.z,
-                  block.x, block.y, block.z, kernel->params.sharedMemBytes);
-    return std::string("\\n") + (name != nullptr ? name : "?") + shape;
+const char* kind_name(cudaGraphConditionalNodeType type) {
+  switch (type) {
+    case cudaGraphCondTypeWhile:
+      return "WHILE";
+    case cudaGraphCondTypeSwitch:
+      return "SWITCH";
+    default:
+      return "IF";
   }
-  if (const auto* copy = std::get_if<copy_node>(&recipe.detail)) {
-    const cudaExtent extent = copy->params.extent;
-    return "\\n" + std::to_string(extent.width * extent.height * extent.depth) + " bytes";
-  }
-  if (const auto* fill = std::get_if<fill_node>(&recipe.detail)) {
-    const cudaMemsetParams& p = fill->params;
-    return "\\n" + std::to_string(p.width * p.height * p.elementSize) + " bytes of " +
-           std::to_string(p.value);
-  }
-  return {};
 }
+
+__attribute__((format(printf, 1, 2))) std::string line(const char* format, ...) {
+  char text[512];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  return std::string("\\n") + text;
+}
+
+// What the flags ask for, one function per kind of node.
+struct describe {
+  unsigned flags;
+
+  [[nodiscard]] bool asked(unsigned flag) const {
+    return (flags & (flag | cudaGraphDebugDotFlagsVerbose)) != 0;
+  }
+  std::string operator()(const kernel_node& kernel) const {
+    std::string text;
+    const cudaKernelNodeParams& p = kernel.params;
+    const char* name = registered_name(p.func);
+    text += line("%s", name != nullptr ? name : "?");
+    if (asked(cudaGraphDebugDotFlagsKernelNodeParams)) {
+      text += line("<<<(%u,%u,%u),(%u,%u,%u),%u>>>", p.gridDim.x, p.gridDim.y, p.gridDim.z,
+                   p.blockDim.x, p.blockDim.y, p.blockDim.z, p.sharedMemBytes);
+    }
+    if (asked(cudaGraphDebugDotFlagsKernelNodeAttributes)) {
+      for (const cudaLaunchAttribute& a : kernel.attributes) {
+        text += line("attribute %d: %d", static_cast<int>(a.id), a.val.priority);
+      }
+    }
+    if (asked(cudaGraphDebugDotFlagsHandles)) text += line("function %p", p.func);
+    return text;
+  }
+  std::string operator()(const copy_node& copy) const {
+    const cudaMemcpy3DParms& p = copy.params;
+    if (!asked(cudaGraphDebugDotFlagsMemcpyNodeParams)) return {};
+    return line("%p to %p", p.srcPtr.ptr, p.dstPtr.ptr) +
+           line("%zu x %zu x %zu bytes", p.extent.width, p.extent.height, p.extent.depth);
+  }
+  std::string operator()(const fill_node& fill) const {
+    const cudaMemsetParams& p = fill.params;
+    if (!asked(cudaGraphDebugDotFlagsMemsetNodeParams)) return {};
+    return line("%p: %zu x %zu of %u bytes, value %u", p.dst, p.width, p.height, p.elementSize,
+                p.value);
+  }
+  std::string operator()(const host_node& host) const {
+    if (!asked(cudaGraphDebugDotFlagsHostNodeParams)) return {};
+    return line("%p(%p)", reinterpret_cast<void*>(host.params.fn), host.params.userData);
+  }
+  std::string operator()(const event_node& event) const {
+    if (!asked(cudaGraphDebugDotFlagsEventNodeParams)) return {};
+    return line("event %p", static_cast<void*>(event.event));
+  }
+  std::string operator()(const conditional_node& conditional) const {
+    std::string text = line("%s", kind_name(conditional.type));
+    if (asked(cudaGraphDebugDotFlagsConditionalNodeParams)) {
+      text += line("handle %p, %zu bodies", static_cast<void*>(conditional.handle.get()),
+                   conditional.bodies.size());
+    }
+    return text;
+  }
+  std::string operator()(const alloc_node& alloc) const {
+    if (!asked(0)) return {};
+    return line("%zu bytes at %p", alloc.params.bytesize, alloc.params.dptr);
+  }
+  std::string operator()(const free_node& free) const {
+    return asked(0) ? line("%p", free.pointer) : std::string{};
+  }
+  std::string operator()(const child_node&) const { return {}; }
+  std::string operator()(std::monostate) const { return {}; }
+};
 
 // Ids are places in the graph, so that two runs of a program draw the same.
 void draw(std::FILE* file, const CUgraph_st& graph, const std::string& prefix, unsigned flags) {
   const auto id = [&](const CUgraphNode_st& node) { return prefix + std::to_string(node.order); };
   for (const CUgraphNode_st* node : graph.nodes) {
-    const bool more = flags != 0;
+    std::string text = std::visit(describe{flags}, node->recipe.detail);
+    if ((flags & cudaGraphDebugDotFlagsHandles) != 0) {
+      text += line("node %p", static_cast<const void*>(node));
+    }
     std::fprintf(file, "  \"%s\" [shape=box, label=\"%s\\n%s%s\"];\n", id(*node).c_str(),
-                 std::to_string(node->order).c_str(), kind_name(node->recipe.type),
-                 more ? describe(*node).c_str() : "");
-    if (const auto* child = std::get_if<child_node>(&node->recipe.detail)) {
-      std::fprintf(file, "  subgraph \"cluster_%s\" {\n", id(*node).c_str());
-      draw(file, *child->graph, id(*node) + "_", flags);
+                 std::to_string(node->order).c_str(), kind_name(node->recipe.type), text.c_str());
+    std::size_t place = 0;
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) {
+      const std::string name = id(*node) + "_" + std::to_string(place++);
+      std::fprintf(file, "  subgraph \"cluster_%s\" {\n", name.c_str());
+      draw(file, *inner, name + "_", flags);
       std::fputs("  }\n", file);
     }
   }

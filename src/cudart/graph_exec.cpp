@@ -1,4 +1,4 @@
-// Executable graphs: instantiation, launch, update.
+// Executable graphs: instantiation and launch.
 #include <algorithm>
 #include <unordered_map>
 
@@ -235,63 +235,6 @@ status check(const cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long f
   return (flags & ~known_flags) == 0 ? status::success : status::invalid_value;
 }
 
-// How two graphs differ, by the order in which their nodes were made.
-cudaGraphExecUpdateResult compare(const CUgraph_st& mine, const CUgraph_st& theirs,
-                                  cudaGraphNode_t& at) {
-  if (mine.nodes.size() != theirs.nodes.size()) return cudaGraphExecUpdateErrorTopologyChanged;
-  std::unordered_map<cudaGraphNode_t, std::size_t> index;
-  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
-    index[mine.nodes[i]] = i;
-    index[theirs.nodes[i]] = i;
-  }
-  const auto places = [&](const CUgraphNode_st& node) {
-    std::vector<std::size_t> all;
-    for (cudaGraphNode_t earlier : node.before) all.push_back(index[earlier]);
-    std::sort(all.begin(), all.end());
-    return all;
-  };
-  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
-    const CUgraphNode_st& old_node = *mine.nodes[i];
-    const CUgraphNode_st& new_node = *theirs.nodes[i];
-    at = theirs.nodes[i];
-    if (old_node.recipe.type != new_node.recipe.type) {
-      return cudaGraphExecUpdateErrorNodeTypeChanged;
-    }
-    if (places(old_node) != places(new_node)) return cudaGraphExecUpdateErrorTopologyChanged;
-    const std::vector<cudaGraph_t> inside_mine = inner_graphs(old_node.recipe);
-    const std::vector<cudaGraph_t> inside_theirs = inner_graphs(new_node.recipe);
-    if (const auto* conditional = std::get_if<conditional_node>(&old_node.recipe.detail)) {
-      const auto& other = std::get<conditional_node>(new_node.recipe.detail);
-      if (conditional->type != other.type || inside_mine.size() != inside_theirs.size()) {
-        return cudaGraphExecUpdateErrorParametersChanged;
-      }
-    }
-    for (std::size_t k = 0; k < inside_mine.size(); ++k) {
-      const auto inside = compare(*inside_mine[k], *inside_theirs[k], at);
-      if (inside != cudaGraphExecUpdateSuccess) return inside;
-    }
-  }
-  at = nullptr;
-  return cudaGraphExecUpdateSuccess;
-}
-
-// Takes over what the nodes of an equally shaped graph do.
-void take_over(CUgraph_st& mine, const CUgraph_st& theirs) {
-  mine.conditions = theirs.conditions;  // the handles that its kernels were given
-  for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
-    node_recipe& to = mine.nodes[i]->recipe;
-    const node_recipe& from = theirs.nodes[i]->recipe;
-    const std::vector<cudaGraph_t> inside = inner_graphs(to);
-    const std::vector<cudaGraph_t> other = inner_graphs(from);
-    for (std::size_t k = 0; k < inside.size(); ++k) take_over(*inside[k], *other[k]);
-    if (auto* conditional = std::get_if<conditional_node>(&to.detail)) {
-      conditional->handle = std::get<conditional_node>(from.detail).handle;
-    } else if (inside.empty()) {
-      to = from;
-    }
-  }
-}
-
 cudaGraphNode_t find_copy(const CUgraph_st& graph, cudaGraphNode_t node) {
   for (cudaGraphNode_t copy : graph.nodes) {
     if (copy->cloned_from == node) return copy;
@@ -393,25 +336,6 @@ SB_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t exec) {
       destroy_graph(*e.graph);
     });
     return destroyed ? status::success : status::invalid_value;
-  });
-}
-
-SB_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
-                                                 cudaGraphExecUpdateResultInfo* info) {
-  return entry(call_kind::device, [&]() -> status {
-    if (!execs().alive(exec) || !graphs().alive(graph)) return status::invalid_value;
-    const std::lock_guard lock(exec->mutex);
-    cudaGraphNode_t at = nullptr;
-    const cudaGraphExecUpdateResult difference = compare(*exec->graph, *graph, at);
-    if (info != nullptr) {
-      info->result = difference;
-      info->errorNode = at;
-      info->errorFromNode = nullptr;
-    }
-    if (difference != cudaGraphExecUpdateSuccess) return status::graph_exec_update_failure;
-    take_over(*exec->graph, *graph);
-    exec->stale = true;
-    return status::success;
   });
 }
 

@@ -32,20 +32,44 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
   });
 }
 
+bool reserved_are_zero(const cudaGraphNodeParams& params) {
+  const auto zero = [](int v) { return v == 0; };
+  return std::all_of(std::begin(params.reserved0), std::end(params.reserved0), zero) &&
+         params.reserved2 == 0;
+}
+
+// CUDA: a graph frees an allocation once.
+bool frees(const CUgraph_st& graph, const void* pointer) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](cudaGraphNode_t node) {
+    const auto* gone = std::get_if<free_node>(&node->recipe.detail);
+    return gone != nullptr && gone->pointer == pointer;
+  });
+}
+
 }  // namespace
 
 SB_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                               const cudaGraphNode_t* before,
                                               const cudaGraphEdgeData* edges, size_t count,
                                               cudaGraphNodeParams* params) {
-  return add(out, graph, before, count, [&]() -> result<node_recipe> {
-    if (params == nullptr) return status::invalid_value;
-    if (const status s = check_edges(edges, count); s != status::success) return s;
+  const cudaError_t answer = add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (params == nullptr || !reserved_are_zero(*params)) return status::invalid_value;
+    for (std::size_t i = 0; edges != nullptr && i < count; ++i) {
+      const status s = check_edge(edges[i], before[i]->recipe.type, params->type);
+      if (s != status::success) return s;
+    }
+    if (params->type == cudaGraphNodeTypeMemFree && frees(*graph, params->free.dptr)) {
+      return status::invalid_value;
+    }
     if (params->type == cudaGraphNodeTypeConditional) {
       return conditional_recipe(params->conditional, *graph, current_device());
     }
     return recipe_from(*params, current_device());
   });
+  for (std::size_t i = 0; answer == cudaSuccess && edges != nullptr && i < count; ++i) {
+    set_edge(before[i], *out, edges[i]);
+  }
+  return answer;
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t* out, cudaGraph_t graph,
@@ -161,7 +185,10 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cuda
 SB_API cudaError_t CUDARTAPI cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                                      const cudaGraphNode_t* before, size_t count,
                                                      void* pointer) {
-  return add(out, graph, before, count, [&] { return free_recipe(pointer, current_device()); });
+  return add(out, graph, before, count, [&]() -> result<node_recipe> {
+    if (frees(*graph, pointer)) return status::invalid_value;
+    return free_recipe(pointer, current_device());
+  });
 }
 
 }  // namespace sb::cudart

@@ -1,5 +1,6 @@
 // Parameters of nodes: asking for them, and changing them in a graph or in an executable.
 #include <algorithm>
+#include <type_traits>
 
 #include "cudart/graph.hpp"
 #include "cudart/operations.hpp"
@@ -14,8 +15,12 @@ cudaError_t get(cudaGraphNode_t node, const void* out, Read&& read) {
     if (out == nullptr || !nodes().alive(node)) return status::invalid_value;
     auto* detail = std::get_if<Detail>(&node->recipe.detail);
     if (detail == nullptr) return status::invalid_value;
-    read(*detail);
-    return status::success;
+    if constexpr (std::is_same_v<decltype(read(*detail)), status>) {
+      return read(*detail);
+    } else {
+      read(*detail);
+      return status::success;
+    }
   });
 }
 
@@ -40,6 +45,10 @@ cudaError_t set(cudaGraphExec_t exec, cudaGraphNode_t node, Make&& make) {
     if (!copy) return copy.error();
     result<node_recipe> recipe = make((*copy)->recipe.device);
     if (!recipe) return recipe.error();
+    if (const status s = check_change((*copy)->recipe, *recipe); s != status::success) {
+      destroy_inner_graphs(*recipe);
+      return s;
+    }
     const status s = replace_recipe(**copy, std::move(*recipe));
     if (s == status::success) exec->stale = true;
     return s;
@@ -103,6 +112,25 @@ auto from_symbol(void* to, const void* symbol, size_t count, size_t offset, cuda
   };
 }
 
+// CUDA: parameters for another kind of node are wrong, and some kinds never change; documented, not
+// recorded.
+status check_generic(cudaGraphNode_t node, const cudaGraphNodeParams* params) {
+  if (params == nullptr || !nodes().alive(node)) return status::invalid_value;
+  if (params->type != node->recipe.type) return status::invalid_value;
+  switch (params->type) {
+    case cudaGraphNodeTypeMemAlloc:
+    case cudaGraphNodeTypeMemFree:
+    case cudaGraphNodeTypeConditional:
+      return status::not_supported;
+    default:
+      return status::success;
+  }
+}
+
+bool known_attribute(cudaLaunchAttributeID id) {
+  return id >= cudaLaunchAttributeIgnore && id <= cudaLaunchAttributePreferredSharedMemoryCarveout;
+}
+
 // Attributes that change what the node does.
 void apply(CUgraphNode_st& node, const cudaLaunchAttribute& attribute) {
   if (attribute.id == cudaLaunchAttributePriority) {
@@ -136,10 +164,15 @@ status replace_recipe(CUgraphNode_st& node, node_recipe recipe) {
 
 SB_API cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node,
                                                     cudaGraphNodeParams* params) {
+  if (const status s = check_generic(node, params); s != status::success) return answer(s);
   return set(node, from(params));
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                         cudaGraphNodeParams* params) {
+  if (const status s = check_generic(node, params); s != status::success) return answer(s);
+  if (params->type == cudaGraphNodeTypeGraph) {
+    return cudaGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
+  }
   return set(exec, node, from(params));
 }
 
@@ -169,6 +202,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t ex
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node,
                                                              cudaLaunchAttributeID id,
                                                              cudaLaunchAttributeValue* out) {
+  if (!known_attribute(id)) return answer(status::invalid_value);
   return get<kernel_node>(node, out, [&](const kernel_node& kernel) {
     *out = {};
     if (id == cudaLaunchAttributePriority) out->priority = node->recipe.priority;
@@ -179,6 +213,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t nod
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
     cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue* value) {
+  if (!known_attribute(id)) return answer(status::invalid_value);
   return get<kernel_node>(node, value, [&](kernel_node& kernel) {
     std::erase_if(kernel.attributes, [&](const cudaLaunchAttribute& a) { return a.id == id; });
     cudaLaunchAttribute a{};
@@ -190,12 +225,13 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to,
                                                                cudaGraphNode_t source) {
-  return get<kernel_node>(source, source, [&](const kernel_node& original) {
-    const std::vector<cudaLaunchAttribute> attributes = original.attributes;
-    get<kernel_node>(to, to, [&](kernel_node& copy) {
-      copy.attributes = attributes;
-      for (const cudaLaunchAttribute& a : copy.attributes) apply(*to, a);
-    });
+  return get<kernel_node>(to, to, [&](kernel_node& copy) -> status {
+    if (!nodes().alive(source)) return status::invalid_value;
+    const auto* original = std::get_if<kernel_node>(&source->recipe.detail);
+    if (original == nullptr) return status::invalid_value;
+    copy.attributes = std::vector<cudaLaunchAttribute>(original->attributes);
+    for (const cudaLaunchAttribute& a : copy.attributes) apply(*to, a);
+    return status::success;
   });
 }
 
@@ -279,12 +315,6 @@ SB_API cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t nod
                                                              cudaGraph_t* out) {
   return get<child_node>(node, out, [&](const child_node& child) { *out = child.graph; });
 }
-SB_API cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t exec,
-                                                                  cudaGraphNode_t node,
-                                                                  cudaGraph_t child) {
-  return set(exec, node, [&](device_id) { return child_recipe(child); });
-}
-
 SB_API cudaError_t CUDARTAPI cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node,
                                                               cudaEvent_t* out) {
   return get<event_node>(node, out, [&](const event_node& event) { *out = event.event; });
