@@ -274,7 +274,10 @@ SB_API cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* out, const cudaMem
   return entry(call_kind::capture_unsafe, [&] {
     if (out == nullptr || p == nullptr) return status::invalid_value;
     if (const status s = check_properties(*p); s != status::success) return s;
-    *out = handle_of(the_pools().create(id_of(p->location.id), p->maxSize));
+    const bool shared = p->handleTypes == cudaMemHandleTypePosixFileDescriptor;
+    *out = handle_of(
+        the_pools().create(id_of(p->location.id), p->maxSize,
+                           shared ? engine::pool_sharing::by_file : engine::pool_sharing::none));
     return status::success;
   });
 }

@@ -1,5 +1,6 @@
 #include "engine/memory_heap.hpp"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -62,7 +63,26 @@ reserved_range& reserved_range::operator=(reserved_range&& other) noexcept {
   std::swap(mapping_bytes_, other.mapping_bytes_);
   std::swap(begin_, other.begin_);
   std::swap(bytes_, other.bytes_);
+  std::swap(file_, other.file_);
   return *this;
+}
+
+bool reserved_range::back_with(int file) {
+  void* mapping =
+      ::mmap(begin_, bytes_, PROT_NONE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, file, 0);
+  if (mapping == MAP_FAILED) return false;
+  file_ = file;
+  return true;
+}
+
+reserved_range reserved_range::of_file(int file, std::size_t bytes) {
+  reserved_range range;
+  void* mapping =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
+  if (mapping == MAP_FAILED) return range;
+  range.mapping_ = range.begin_ = static_cast<char*>(mapping);
+  range.mapping_bytes_ = range.bytes_ = bytes;
+  return range;
 }
 
 bool reserved_range::open(std::size_t offset, std::size_t bytes) {
@@ -73,6 +93,12 @@ bool reserved_range::open(std::size_t offset, std::size_t bytes) {
 }
 
 void reserved_range::close(std::size_t offset, std::size_t bytes) {
+  if (file_ >= 0) {
+    ::fallocate(file_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
+                static_cast<off_t>(bytes));
+    ::mprotect(begin_ + offset, bytes, PROT_NONE);
+    return;
+  }
   // A fresh mapping over the old one drops its pages and its rights in one step.
   void* mapping = ::mmap(begin_ + offset, bytes, PROT_NONE,
                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

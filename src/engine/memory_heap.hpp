@@ -50,6 +50,12 @@ class reserved_range {
     return at >= begin_ && at < begin_ + bytes_;
   }
 
+  // Puts the pages of a file behind the addresses: what is opened from here on, other processes
+  // can map too. The file has the length of the range.
+  bool back_with(int file);
+  // All of a file, accessible. Empty when the system refuses.
+  static reserved_range of_file(int file, std::size_t bytes);
+
   // Whole pages only. False when the system has no room for the mapping.
   bool open(std::size_t offset, std::size_t bytes);
   void close(std::size_t offset, std::size_t bytes);
@@ -62,6 +68,7 @@ class reserved_range {
   std::size_t mapping_bytes_ = 0;
   char* begin_ = nullptr;
   std::size_t bytes_ = 0;
+  int file_ = -1;  // the owner's
 };
 
 struct heap_options {

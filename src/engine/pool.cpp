@@ -23,13 +23,50 @@ std::size_t range_bytes(memory& memory, device_id device, std::uint64_t max_byte
 
 }  // namespace
 
-memory_pool::memory_pool(memory& memory, device_id device, std::uint64_t max_bytes)
+memory_pool::memory_pool(memory& memory, device_id device, std::uint64_t max_bytes,
+                         pool_sharing sharing)
     : memory_(memory),
       device_(device),
       max_bytes_(max_bytes),
-      range_(range_bytes(memory, device, max_bytes), chunk_bytes) {
+      file_(sharing == pool_sharing::by_file
+                ? shared_pool_file(device, range_bytes(memory, device, max_bytes))
+                : shared_pool_file()),
+      range_(range_bytes(memory, device, max_bytes),
+             file_.valid() ? range_bytes(memory, device, max_bytes) : chunk_bytes) {
+  if (file_.valid()) range_.back_with(file_.descriptor());
   mapped_.resize(range_.bytes() / chunk_bytes, false);
   memory_.keep_range(range_);
+}
+
+memory_pool::memory_pool(memory& memory, const shared_pool_file& file)
+    : memory_(memory),
+      device_(file.device()),
+      max_bytes_(file.bytes()),
+      imported_(true),
+      file_(file),
+      range_(reserved_range::of_file(file_.descriptor(), file_.bytes())) {
+  memory_.keep_range(range_);
+}
+
+int memory_pool::share() const { return imported_ ? -1 : file_.duplicate(); }
+
+result<exported_piece> memory_pool::export_piece(void* base) const {
+  const auto offset = static_cast<std::uint64_t>(static_cast<char*>(base) - range_.begin());
+  const auto found = live_.find(offset);
+  if (imported_ || !file_.valid() || found == live_.end()) return status::invalid_value;
+  return exported_piece{file_.inode(), offset, found->second.bytes};
+}
+
+result<void*> memory_pool::import_piece(const exported_piece& piece) {
+  const bool inside = piece.bytes != 0 && piece.offset <= range_.bytes() &&
+                      piece.bytes <= range_.bytes() - piece.offset;
+  if (!imported_ || !inside || piece.inode != file_.inode()) return status::invalid_value;
+  void* base = range_.begin() + piece.offset;
+  if (live_.emplace(piece.offset, live{piece.bytes, piece.bytes}).second) {
+    usage_.used += piece.bytes;
+    memory_.add_pool_allocation(device_, base, piece.bytes);
+  }
+  return base;
 }
 
 memory_pool::~memory_pool() {
@@ -151,6 +188,7 @@ pool_placement memory_pool::place(std::uint64_t offset, std::uint64_t length, st
 }
 
 result<pool_placement> memory_pool::allocate(std::size_t bytes, pool_user& user) {
+  if (imported_) return status::invalid_value;  // CUDA: memory comes from the other process only
   if (bytes > range_.bytes()) return status::memory_allocation;
   const std::uint64_t length = round_up(bytes, allocation_alignment);
   const auto usable = [&](const piece& p) { return !p.mark || user.may_use(*p.mark); };

@@ -29,6 +29,7 @@
 
 #include "base/status.hpp"
 #include "engine/memory.hpp"
+#include "engine/pool_file.hpp"
 #include "engine/pool_order.hpp"
 #include "model/command.hpp"
 #include "model/ids.hpp"
@@ -60,10 +61,22 @@ struct pool_placement {
   std::vector<command_id> after;  // frees that the stream has to wait for first
 };
 
+enum class pool_sharing : std::uint8_t { none, by_file };
+
+// An allocation of a pool that another process can import.
+struct exported_piece {
+  std::uint64_t inode = 0;  // of the pool's file
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
 // One pool. Not thread-safe: pool_set guards it.
 class memory_pool {
  public:
-  memory_pool(memory& memory, device_id device, std::uint64_t max_bytes);
+  memory_pool(memory& memory, device_id device, std::uint64_t max_bytes,
+              pool_sharing sharing = pool_sharing::none);
+  // The pool of another process, behind its file: hands out nothing of its own.
+  memory_pool(memory& memory, const shared_pool_file& file);
   ~memory_pool();
   memory_pool(const memory_pool&) = delete;
   memory_pool& operator=(const memory_pool&) = delete;
@@ -71,6 +84,11 @@ class memory_pool {
   [[nodiscard]] device_id device() const { return device_; }
   [[nodiscard]] bool contains(const void* address) const { return range_.contains(address); }
   [[nodiscard]] bool empty() const { return live_.empty(); }
+  [[nodiscard]] bool imported() const { return imported_; }
+  // A descriptor of its own for whoever asks; less than 0 for a pool that is not shared.
+  [[nodiscard]] int share() const;
+  result<exported_piece> export_piece(void* base) const;
+  result<void*> import_piece(const exported_piece& piece);
   pool_attributes& attributes() { return attributes_; }
   pool_usage& usage() { return usage_; }
 
@@ -109,6 +127,8 @@ class memory_pool {
   memory& memory_;
   const device_id device_;
   const std::uint64_t max_bytes_;  // 0: as much as the device has
+  const bool imported_ = false;
+  shared_pool_file file_;
   reserved_range range_;
   pool_attributes attributes_;
   pool_usage usage_;
@@ -130,7 +150,13 @@ class pool_set {
   memory_pool* default_pool(device_id device);
   memory_pool* current_pool(device_id device);
   status set_current_pool(device_id device, memory_pool* pool);
-  memory_pool* create(device_id device, std::uint64_t max_bytes);
+  memory_pool* create(device_id device, std::uint64_t max_bytes,
+                      pool_sharing sharing = pool_sharing::none);
+  // Between processes; invalid_value for pools that are not shared, or are none.
+  result<int> share(memory_pool* pool) const;
+  result<memory_pool*> import(int file);
+  result<exported_piece> export_piece(void* base) const;
+  result<void*> import_piece(memory_pool* pool, const exported_piece& piece);
   // Live allocations stay; the pool ends with the last of them. A current pool is replaced by the
   // default.
   status destroy(memory_pool* pool);  // invalid_value for a default pool and what is none

@@ -74,16 +74,49 @@ memory_pool* pool_set::current_pool(device_id device) {
 
 status pool_set::set_current_pool(device_id device, memory_pool* pool) {
   const std::lock_guard lock(mutex_);
-  if (!alive_locked(pool) || pool->device() != device) return status::invalid_value;
+  if (!alive_locked(pool) || pool->device() != device || pool->imported()) {
+    return status::invalid_value;
+  }
   current_[device.value] = pool;
   return status::success;
 }
 
-memory_pool* pool_set::create(device_id device, std::uint64_t max_bytes) {
-  auto pool = std::make_unique<memory_pool>(memory_, device, max_bytes);
+memory_pool* pool_set::create(device_id device, std::uint64_t max_bytes, pool_sharing sharing) {
+  auto pool = std::make_unique<memory_pool>(memory_, device, max_bytes, sharing);
   const std::lock_guard lock(mutex_);
   pools_.push_back(std::move(pool));
   return pools_.back().get();
+}
+
+result<int> pool_set::share(memory_pool* pool) const {
+  const std::lock_guard lock(mutex_);
+  if (!alive_locked(pool)) return status::invalid_value;
+  const int file = pool->share();
+  if (file < 0) return status::invalid_value;
+  return file;
+}
+
+result<memory_pool*> pool_set::import(int descriptor) {
+  const shared_pool_file file(descriptor);
+  if (!file.valid()) return status::invalid_value;
+  auto pool = std::make_unique<memory_pool>(memory_, file);
+  const std::lock_guard lock(mutex_);
+  pools_.push_back(std::move(pool));
+  return pools_.back().get();
+}
+
+result<exported_piece> pool_set::export_piece(void* base) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& pool : pools_) {
+    if (pool->contains(base)) return pool->export_piece(base);
+  }
+  return status::invalid_value;
+}
+
+result<void*> pool_set::import_piece(memory_pool* pool, const exported_piece& piece) {
+  const std::lock_guard lock(mutex_);
+  if (!alive_locked(pool)) return status::invalid_value;
+  return pool->import_piece(piece);
 }
 
 status pool_set::destroy(memory_pool* pool) {

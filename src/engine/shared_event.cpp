@@ -139,7 +139,14 @@ std::shared_ptr<arena> arena_at(const file_address& at) {
 }  // namespace
 
 shared_event::shared_event(std::shared_ptr<arena> in, std::uint32_t place, bool own)
-    : arena_(std::move(in)), place_(place), own_(own) {}
+    : arena_(std::move(in)),
+      place_(place),
+      generation_((*arena_)[place].generation.load(std::memory_order_acquire)),
+      own_(own) {}
+
+bool shared_event::destroyed() const {
+  return (*arena_)[place_].generation.load(std::memory_order_acquire) != generation_;
+}
 
 std::shared_ptr<shared_event> shared_event::create() {
   static_assert(sizeof(page) <= page_bytes);
@@ -177,7 +184,7 @@ std::shared_ptr<shared_event> shared_event::open(const address& of_peer) {
 
 std::optional<shared_event::address> shared_event::where() const {
   if (!own_) return std::nullopt;
-  return address{arena_->at, place_, (*arena_)[place_].generation.load(std::memory_order_relaxed)};
+  return address{arena_->at, place_, generation_};
 }
 
 shared_event::~shared_event() {
@@ -188,6 +195,7 @@ shared_event::~shared_event() {
 }
 
 shared_event::ticket shared_event::begin() {
+  if (destroyed()) return 0;
   page& p = (*arena_)[place_];
   const ticket mine = p.issued.fetch_add(1, std::memory_order_acq_rel) + 1;
   page::place& r = p.of(mine);
@@ -209,6 +217,7 @@ void shared_event::complete(ticket record) {
 }
 
 shared_event::ticket shared_event::newest() const {
+  if (destroyed()) return 0;
   return (*arena_)[place_].newest.load(std::memory_order_acquire);
 }
 
@@ -225,7 +234,7 @@ bool shared_event::recorder_is_gone(ticket record) {
 }
 
 bool shared_event::done(ticket record) {
-  if (record == 0) return true;
+  if (record == 0 || destroyed()) return true;
   page::place& r = (*arena_)[place_].of(record);
   if (r.ticket.load(std::memory_order_acquire) >= record &&
       r.done.load(std::memory_order_acquire) != 0) {

@@ -15,7 +15,9 @@ class graph_update : public with_streams {
     ASSERT_OK(cudaMallocHost(&host, 4096));
   }
   void TearDown() override {
-    if (exec != nullptr) EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(exec));
+    if (exec != nullptr) {
+      EXPECT_CUDA(cudaSuccess, cudaGraphExecDestroy(exec));
+    }
     EXPECT_CUDA(cudaSuccess, cudaGraphDestroy(graph));
     EXPECT_CUDA(cudaSuccess, cudaFree(device));
     EXPECT_CUDA(cudaSuccess, cudaFreeHost(host));

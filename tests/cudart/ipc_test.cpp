@@ -154,7 +154,86 @@ void role_recorder(int talk) {
   EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
 }
 
+// Waits for a record that the other process makes after the first step.
+void role_waiter(int talk) {
+  cudaEvent_t event = open_event(talk);
+  cudaStream_t stream = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  step(talk);
+  await_step(talk);
+  EXPECT_CUDA(cudaSuccess, cudaStreamWaitEvent(stream, event, 0));
+  EXPECT_CUDA(cudaErrorNotReady, cudaStreamQuery(stream));
+  step(talk);
+  EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(stream));
+  EXPECT_CUDA(cudaSuccess, cudaEventDestroy(event));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
+}
+
+// A descriptor of another process comes with a message.
+void put_descriptor(int to, int descriptor) {
+  char byte = 'd';
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  cmsghdr* head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof(int));
+  std::memcpy(CMSG_DATA(head), &descriptor, sizeof descriptor);
+  EXPECT_EQ(1, ::sendmsg(to, &message, MSG_NOSIGNAL));
+}
+int get_descriptor(int from) {
+  char byte = 0;
+  iovec data{&byte, 1};
+  alignas(cmsghdr) char space[CMSG_SPACE(sizeof(int))] = {};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = space;
+  message.msg_controllen = sizeof space;
+  EXPECT_EQ(1, ::recvmsg(from, &message, 0));
+  int descriptor = -1;
+  const cmsghdr* head = CMSG_FIRSTHDR(&message);
+  if (head != nullptr) std::memcpy(&descriptor, CMSG_DATA(head), sizeof descriptor);
+  return descriptor;
+}
+
+// Imports a pool and two of its allocations; looks at them and changes them.
+void role_pool(int talk) {
+  const int descriptor = get_descriptor(talk);
+  cudaMemPool_t pool = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaMemPoolImportFromShareableHandle(
+                               &pool, reinterpret_cast<void*>(std::intptr_t{descriptor}),
+                               cudaMemHandleTypePosixFileDescriptor, 0));
+  ::close(descriptor);
+  cudaStream_t stream = nullptr;
+  EXPECT_CUDA(cudaSuccess, cudaStreamCreate(&stream));
+  void* none = nullptr;
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMallocFromPoolAsync(&none, 64, pool, stream));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaDeviceSetMemPool(0, pool));
+  for (int i = 0; i < 2; ++i) {
+    auto data = get<cudaMemPoolPtrExportData>(talk);
+    void* memory = nullptr;
+    EXPECT_CUDA(cudaSuccess, cudaMemPoolImportPointer(&memory, pool, &data));
+    EXPECT_EQ(pattern(5000, 3), read_back(memory, 5000));
+    EXPECT_CUDA(cudaSuccess, cudaMemset(memory, 0x44, 5000));
+    EXPECT_CUDA(cudaSuccess, cudaDeviceSynchronize());
+    EXPECT_CUDA(cudaErrorInvalidValue, cudaMemPoolExportPointer(&data, memory));
+    EXPECT_CUDA(cudaSuccess, i == 0 ? cudaFree(memory) : cudaFreeAsync(memory, stream));
+    EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(stream));
+    step(talk);
+  }
+  EXPECT_CUDA(cudaSuccess, cudaMemPoolDestroy(pool));
+  EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
+}
+
 int run_role(const std::string& role, int talk) {
+  if (role == "pool") role_pool(talk);
+  if (role == "waiter") role_waiter(talk);
   if (role == "memory") role_memory(talk);
   if (role == "twice") role_twice(talk);
   if (role == "exporter") role_exporter(talk);
@@ -341,6 +420,26 @@ TEST_F(ipc, a_process_that_is_killed_holds_nobody) {
   ASSERT_OK(cudaEventDestroy(event));
 }
 
+// The other way round: its stream waits for our record, and we destroy the event.
+TEST_F(ipc, an_event_that_is_destroyed_holds_nobody) {
+  cudaEvent_t event = nullptr;
+  ASSERT_OK(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
+  cudaIpcEventHandle_t handle;
+  ASSERT_OK(cudaIpcGetEventHandle(&handle, event));
+  peer other("waiter");
+  put(other.talk, handle);
+  await_step(other.talk);
+  gate held;
+  ASSERT_OK(held.close(a));
+  ASSERT_OK(cudaEventRecord(event, a));
+  step(other.talk);
+  await_step(other.talk);  // its stream waits
+  ASSERT_OK(cudaEventDestroy(event));
+  held.open();
+  ASSERT_OK(cudaStreamSynchronize(a));
+  EXPECT_EQ(0, other.ended());
+}
+
 TEST_F(ipc, a_graph_waits_for_and_records_events_of_other_processes) {
   cudaEvent_t event = nullptr;
   ASSERT_OK(cudaEventCreateWithFlags(&event, cudaEventInterprocess | cudaEventDisableTiming));
@@ -366,6 +465,56 @@ TEST_F(ipc, a_graph_waits_for_and_records_events_of_other_processes) {
   ASSERT_OK(cudaGraphExecDestroy(exec));
   ASSERT_OK(cudaGraphDestroy(graph));
   ASSERT_OK(cudaEventDestroy(event));
+}
+
+TEST_F(ipc, a_pool_is_shared_by_a_descriptor) {
+  cudaMemPoolProps props{};
+  props.allocType = cudaMemAllocationTypePinned;
+  props.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  props.location.type = cudaMemLocationTypeDevice;
+  cudaMemPool_t pool = nullptr;
+  ASSERT_OK(cudaMemPoolCreate(&pool, &props));
+  int descriptor = -1;
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemPoolExportToShareableHandle(&descriptor, pool, cudaMemHandleTypeFabric, 0));
+  ASSERT_OK(cudaMemPoolExportToShareableHandle(&descriptor, pool,
+                                               cudaMemHandleTypePosixFileDescriptor, 0));
+  peer other("pool");
+  put_descriptor(other.talk, descriptor);
+  ::close(descriptor);
+  for (int i = 0; i < 2; ++i) {
+    void* memory = nullptr;
+    ASSERT_OK(cudaMallocFromPoolAsync(&memory, 5000, pool, a));
+    const auto first = pattern(5000, 3);
+    ASSERT_OK(cudaMemcpyAsync(memory, first.data(), 5000, cudaMemcpyHostToDevice, a));
+    ASSERT_OK(cudaStreamSynchronize(a));
+    cudaMemPoolPtrExportData data;
+    ASSERT_OK(cudaMemPoolExportPointer(&data, memory));
+    put(other.talk, data);
+    await_step(other.talk);
+    EXPECT_EQ(std::vector<unsigned char>(5000, 0x44), read_back(memory, 5000));
+    ASSERT_OK(cudaFreeAsync(memory, a));
+    ASSERT_OK(cudaStreamSynchronize(a));
+  }
+  EXPECT_EQ(0, other.ended());
+  ASSERT_OK(cudaMemPoolDestroy(pool));
+}
+
+TEST_F(ipc, only_a_pool_that_was_made_for_it_is_shared) {
+  cudaMemPool_t pool = nullptr;
+  ASSERT_OK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  int descriptor = -1;
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemPoolExportToShareableHandle(&descriptor, pool,
+                                                 cudaMemHandleTypePosixFileDescriptor, 0));
+  void* memory = nullptr;
+  ASSERT_OK(cudaMallocAsync(&memory, 64, a));
+  cudaMemPoolPtrExportData data;
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaMemPoolExportPointer(&data, memory));
+  ASSERT_OK(cudaFreeAsync(memory, a));
+  EXPECT_CUDA(cudaErrorInvalidValue,
+              cudaMemPoolImportFromShareableHandle(&pool, reinterpret_cast<void*>(std::intptr_t{0}),
+                                                   cudaMemHandleTypePosixFileDescriptor, 0));
 }
 
 TEST_F(ipc, only_an_interprocess_event_has_a_handle) {
