@@ -24,7 +24,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 struct device_table;
 
@@ -89,7 +89,17 @@ struct kernel_info {
   std::uint32_t local_bytes;                   // private memory per thread (an estimate)
   std::uint32_t registers;                     // per thread (an estimate)
   std::uint32_t uses_cooperative_groups_grid;  // needs a cooperative launch for grid sync
+  // The same kernel in fiber mode, for blocks with warps that are not within one row. Null: this
+  // one runs every block.
+  const kernel_info* for_broken_rows;
 };
+
+// Which of the two runs blocks of this size.
+inline const kernel_info& variant_for(const kernel_info& kernel, std::uint32_t x, std::uint32_t y,
+                                      std::uint32_t z) {
+  const bool whole_rows = x % 32 == 0 || (y == 1 && z == 1);
+  return kernel.for_broken_rows == nullptr || whole_rows ? kernel : *kernel.for_broken_rows;
+}
 
 // Warp operations carry 64-bit payloads; 32-bit ones are zero-extended by the headers.
 enum class shuffle_kind : std::uint32_t { index = 0, up = 1, down = 2, xor_ = 3 };

@@ -34,7 +34,7 @@ result<engine::kernel_operation> make_operation(const void* stub, const launch_s
   const abi::kernel_info& info = **kernel;
   if (info.param_count != 0 && arguments == nullptr) return status::invalid_value;
   engine::kernel_operation operation;
-  operation.kernel = &info;
+  operation.kernel = &abi::variant_for(info, shape.block.x, shape.block.y, shape.block.z);
   operation.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
   operation.block = {shape.block.x, shape.block.y, shape.block.z};
   operation.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared);

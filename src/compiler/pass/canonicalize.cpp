@@ -58,14 +58,40 @@ void prepare_functions(Module& module) {
   }
 }
 
+namespace {
+
+// clang leaves a scope by a switch over where to go.
+bool switches_over_ways(const Function& function) {
+  return any_of(function, [](const BasicBlock& block) {
+    auto* choice = dyn_cast<SwitchInst>(block.getTerminator());
+    return choice && isa<PHINode>(choice->getCondition());
+  });
+}
+
+// Jump threading only where it is wanted: it may lead threads around the place where they come
+// together again, and a barrier behind that place is then one at which they part.
+class thread_switches : public PassInfoMixin<thread_switches> {
+ public:
+  PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
+    bool meets = any_of(instructions(function), [](const Instruction& inst) {
+      auto* call = dyn_cast<CallBase>(&inst);
+      return call && call->isConvergent();
+    });
+    return meets && !switches_over_ways(function) ? PreservedAnalyses::all()
+                                                  : JumpThreadingPass().run(function, analyses);
+  }
+};
+
+}  // namespace
+
 void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(InstCombinePass());
-  // clang leaves a scope by a switch over where to go; threaded, `break` is a plain exit again.
-  passes.addPass(JumpThreadingPass());
+  // Threaded, `break` is a plain exit again.
+  passes.addPass(thread_switches());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(LoopSimplifyPass());

@@ -48,6 +48,9 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.local_bytes),
       number(kernel.registers),
       number(kernel.syncs_grid),
+      kernel.fallback.empty()
+          ? static_cast<Constant*>(ConstantPointerNull::get(PointerType::getUnqual(context)))
+          : module.getNamedGlobal(kernel.fallback + ".sb"),
   };
   auto* value = ConstantStruct::getAnon(context, fields);
   [[maybe_unused]] auto* layout =

@@ -19,7 +19,7 @@ namespace {
 enum class slot_effect { none, waits, meets, needs_fibers };
 
 slot_effect effect_of(slot which) {
-  if (which == slot::barrier) {
+  if (is_convergent(which) && which != slot::grid_sync && which != slot::match) {
     return slot_effect::meets;
   }
   if (is_convergent(which) || which == slot::yield || which == slot::spin) {
@@ -78,7 +78,7 @@ bool observable_after(const Instruction& wait) {
 
 struct summary {
   bool needs_fibers = false;  // whatever its control flow
-  bool meets = false;         // at barriers
+  bool meets = false;         // at barriers or warp operations
   bool waits = false;
   bool syncs_grid = false;
   bool calls_table = false;
@@ -92,7 +92,7 @@ summary summarize(const Function& function) {
     if (!which) {
       continue;
     }
-    result.calls_table |= *which != slot::barrier;
+    result.calls_table |= effect_of(*which) != slot_effect::meets;
     result.syncs_grid |= *which == slot::grid_sync;
     result.needs_fibers |= effect_of(*which) == slot_effect::needs_fibers;
     result.meets |= effect_of(*which) == slot_effect::meets;

@@ -22,7 +22,7 @@ class call_reach {
 };
 
 // Decides mode, threads_are_alike, stores_thread_index and syncs_grid. Runs after waiting and
-// spinning loops were treated. A kernel that meets at barriers gets loop mode here; whether its
+// spinning loops were treated. A kernel whose threads meet gets loop mode here; whether its
 // regions can be built shows later. STREAMBED_KERNELS=fibers in the environment gives every kernel
 // fibers, to compare with.
 void decide_mode(kernel& kernel, const call_reach& reach);

@@ -13,6 +13,7 @@ namespace sb::pass {
 
 struct kernel {
   std::string symbol;                // mangled, as the host registers it
+  std::string fallback;              // symbol of the same kernel with fibers, if there is one
   llvm::Function* source = nullptr;  // what clang emitted; empty once `body` has taken its blocks
   // void(params, self, tid.x, tid.y, tid.z): what one thread does.
   llvm::Function* body = nullptr;
@@ -26,6 +27,7 @@ struct kernel {
   abi::kernel_mode mode = abi::kernel_mode::fibers;
   bool threads_are_alike = false;    // loop mode: one thread stands for all of its block
   bool stores_thread_index = false;  // loop mode: something looks at self->tid
+  bool needs_whole_warps = false;    // loop mode: only for blocks whose rows are whole warps
   bool syncs_grid = false;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;

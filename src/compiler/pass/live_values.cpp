@@ -102,12 +102,13 @@ live_values::live_values(Function& function, const region_plan& plan, const unif
 bool live_values::is_meeting(const Instruction& inst) const {
   auto* call = dyn_cast<CallBase>(&inst);
   auto which = call ? called_slot(*call) : std::nullopt;
-  return which && *which == slot::barrier;
+  return (which && *which == slot::barrier) || is_warp_meeting(inst);
 }
 
 bool live_values::is_outer(const Instruction& inst) const {
   auto* phi = dyn_cast<PHINode>(&inst);
-  return is_meeting(inst) || (phi && plan_.is_leader(phi->getParent()) && uniform_.is_uniform(phi));
+  return is_meeting(inst) || is_team_memory(inst) ||
+         (phi && plan_.is_leader(phi->getParent()) && uniform_.is_uniform(phi));
 }
 
 Value* live_values::only_incoming(const PHINode& phi, unsigned from) const {
@@ -163,7 +164,7 @@ void live_values::find_private() {
   DominatorTree dominators(function_);
   SmallVector<AllocaInst*, 8> slots;
   for (Instruction& inst : instructions(function_)) {
-    if (auto* slot = dyn_cast<AllocaInst>(&inst)) {
+    if (auto* slot = dyn_cast<AllocaInst>(&inst); slot && !is_team_memory(inst)) {
       slots.push_back(slot);
     }
   }
@@ -218,7 +219,7 @@ void live_values::request(Value* value, int region) {
   if (here && !is_outer(*inst) && !isa<AllocaInst>(inst)) {
     return;
   }
-  if (isa<AllocaInst>(inst)) {
+  if (isa<AllocaInst>(inst) && !is_team_memory(*inst)) {
     if (!private_.contains(inst)) {
       frames_.insert(inst);
     }

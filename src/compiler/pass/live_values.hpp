@@ -35,7 +35,8 @@ class live_values {
 
   bool is_again(llvm::Instruction& inst) const { return again_.lookup(&inst); }
   bool is_meeting(const llvm::Instruction& inst) const;
-  // Whether the value is made outside of the region functions: meetings and uniform leading phis.
+  // Whether the value is made outside of the region functions: meetings, uniform leading phis, the
+  // team's memory.
   bool is_outer(const llvm::Instruction& inst) const;
   // The one value that all edges from the region to the phi's block bring; null if they differ.
   llvm::Value* only_incoming(const llvm::PHINode& phi, unsigned from) const;

@@ -1,6 +1,7 @@
 #include "compiler/pass/pipeline.hpp"
 
 #include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
@@ -22,8 +23,10 @@
 #include "compiler/pass/managed_variables.hpp"
 #include "compiler/pass/parameter_layout.hpp"
 #include "compiler/pass/resource_estimate.hpp"
+#include "compiler/pass/shared_atomics.hpp"
 #include "compiler/pass/shared_memory.hpp"
 #include "compiler/pass/spin_loops.hpp"
+#include "compiler/pass/warp_function.hpp"
 
 namespace sb::pass {
 
@@ -37,6 +40,32 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
     bodies.push_back(one.body);
   }
   return bodies;
+}
+
+// Makes the block function of a kernel that can have one. Where it serves some blocks only, the
+// kernel as it was stays beside it.
+void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
+  if (one.mode != abi::kernel_mode::loop) {
+    return;
+  }
+  kernel with_fibers = one;
+  with_fibers.mode = abi::kernel_mode::fibers;
+  if (has_warp_meetings(*one.body)) {
+    ValueToValueMapTy map;
+    with_fibers.body = CloneFunction(one.body, map);
+    with_fibers.symbol = one.symbol + ".fibers";
+    with_fibers.body->setName(with_fibers.symbol + ".body");
+  }
+  if (!build_block_function(one)) {
+    one.mode = abi::kernel_mode::fibers;
+  } else if (one.needs_whole_warps) {
+    one.fallback = with_fibers.symbol;
+    fallbacks.push_back(with_fibers);
+    return;
+  }
+  if (with_fibers.body != one.body && with_fibers.symbol != one.symbol) {
+    with_fibers.body->eraseFromParent();
+  }
 }
 
 }  // namespace
@@ -78,15 +107,21 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   yield_in_spin_loops(module, functions);
   {
     call_reach reach(module);
+    std::vector<kernel> fallbacks;
     for (kernel& one : kernels) {
       infer_pointer_flags(one);
       decide_mode(one, reach);
       estimate_resources(one, reach);
-      if (one.mode == abi::kernel_mode::loop && !build_block_function(one)) {
-        one.mode = abi::kernel_mode::fibers;
+      build_block_functions(one, fallbacks);
+    }
+    // A fallback's descriptor comes before the one that names it.
+    kernels.insert(kernels.begin(), fallbacks.begin(), fallbacks.end());
+    expand_shared_constants(module);
+    for (kernel& one : kernels) {
+      if (one.mode == abi::kernel_mode::loop) {
+        relax_shared_atomics(*one.body);
       }
     }
-    expand_shared_constants(module);
     shared_layout layout(module, kernels, reach);
     lower_context(module, kernels, layout);
   }

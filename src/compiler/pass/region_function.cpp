@@ -5,6 +5,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/meetings.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -41,9 +42,10 @@ namespace {
 
 class outliner {
  public:
-  outliner(Function& body, const region_plan& plan, const uniformity& uniform,
+  outliner(Function& body, team team, const region_plan& plan, const uniformity& uniform,
            const live_values& live, const slot_sharing& sharing, unsigned index)
       : body_(body),
+        team_(team),
         plan_(plan),
         uniform_(uniform),
         live_(live),
@@ -124,8 +126,7 @@ class outliner {
     for (BasicBlock* block : region_.blocks) {
       for (Instruction& inst : *block) {
         auto* call = dyn_cast<CallInst>(&inst);
-        if (call && call->getCalledFunction() &&
-            call->getCalledFunction()->getName() == tally_name) {
+        if (call && is_tally(*call)) {
           result_.tallies.push_back(call);
         }
       }
@@ -162,6 +163,7 @@ class outliner {
       types.push_back(scalar->getType());
     }
     types.append(result_.slots.size() + result_.tallies.size(), PointerType::getUnqual(context));
+    types.append(2, Type::getInt32Ty(context));  // lane, lanes
     result_.function = Function::Create(
         FunctionType::get(Type::getVoidTy(context), types, false), GlobalValue::InternalLinkage,
         body_.getName() + ".region." + Twine(index_), body_.getParent());
@@ -185,7 +187,8 @@ class outliner {
   }
 
   Value* element(IRBuilder<>& builder, slot_key key, Type* type) {
-    auto index = builtin_function(*body_.getParent(), context_index_name, builder.getInt64Ty());
+    StringRef name = team_ == team::block ? context_index_name : context_lane_name;
+    auto index = builtin_function(*body_.getParent(), name, builder.getInt64Ty());
     return builder.CreateInBoundsGEP(type, slot_pointer(key), builder.CreateCall(index),
                                      key.value->getName());
   }
@@ -393,19 +396,14 @@ class outliner {
 
   void lower_tallies() {
     for (unsigned i = 0; i < result_.tallies.size(); ++i) {
-      CallInst* call = copies_[result_.tallies[i]];
-      Value* count =
+      Value* total =
           result_.function->getArg(first_slot_ + static_cast<unsigned>(result_.slots.size()) + i);
-      IRBuilder<> builder(call);
-      Value* before = builder.CreateLoad(builder.getInt32Ty(), count);
-      Value* one =
-          builder.CreateZExt(builder.CreateIsNotNull(call->getArgOperand(0)), builder.getInt32Ty());
-      builder.CreateStore(builder.CreateAdd(before, one), count);
-      call->eraseFromParent();
+      lower_tally(*copies_[result_.tallies[i]], total);
     }
   }
 
   Function& body_;
+  team team_;
   const region_plan& plan_;
   const uniformity& uniform_;
   const live_values& live_;
@@ -428,10 +426,10 @@ class outliner {
 
 }  // namespace
 
-region_function outline_region(Function& body, const region_plan& plan, const uniformity& uniform,
-                               const live_values& live, const slot_sharing& sharing,
-                               unsigned index) {
-  return outliner(body, plan, uniform, live, sharing, index).build();
+region_function outline_region(Function& body, team team, const region_plan& plan,
+                               const uniformity& uniform, const live_values& live,
+                               const slot_sharing& sharing, unsigned index) {
+  return outliner(body, team, plan, uniform, live, sharing, index).build();
 }
 
 }  // namespace sb::pass

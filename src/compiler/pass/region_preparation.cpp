@@ -4,24 +4,14 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
-
-#include "compiler/pass/region_function.hpp"
-#include "compiler/pass/runtime_abi.hpp"
-#include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {
 
 using namespace llvm;
 
 namespace {
-
-abi::barrier_kind kind_of(const Instruction& barrier) {
-  auto* kind = dyn_cast<ConstantInt>(cast<CallBase>(barrier).getArgOperand(0));
-  return static_cast<abi::barrier_kind>(kind ? kind->getZExtValue() : 0);
-}
 
 // A block that ends in a trap, once for each way to it: two regions must not meet there.
 void separate_dead_ends(Function& body) {
@@ -98,13 +88,13 @@ void separate_sum(PHINode& phi, Value* step, BasicBlock* before, BasicBlock* lat
   phi.eraseFromParent();
 }
 
-void separate_sums(Function& body, ArrayRef<BasicBlock*> cuts) {
+void separate_sums(Function& body, team team, ArrayRef<BasicBlock*> cuts) {
   DominatorTree dominators(body);
   LoopInfo loops(dominators);
   if (loops.empty()) {
     return;
   }
-  uniformity uniform(body, team::block);
+  uniformity uniform(body, team);
   for (Loop* loop : loops.getLoopsInPreorder()) {
     BasicBlock* before = loop->getLoopPredecessor();
     BasicBlock* latch = loop->getLoopLatch();
@@ -126,47 +116,9 @@ void separate_sums(Function& body, ArrayRef<BasicBlock*> cuts) {
 
 }  // namespace
 
-std::vector<Instruction*> find_barriers(Function& body) {
-  std::vector<Instruction*> found;
-  for (Instruction& inst : instructions(body)) {
-    auto* call = dyn_cast<CallBase>(&inst);
-    auto which = call ? called_slot(*call) : std::nullopt;
-    if (which && *which == slot::barrier) {
-      found.push_back(&inst);
-    }
-  }
-  return found;
-}
-
-std::vector<BasicBlock*> prepare_regions(Function& body, ArrayRef<Instruction*> barriers) {
+void prepare_regions(Function& body, team team, ArrayRef<BasicBlock*> cuts) {
   separate_dead_ends(body);
-  std::vector<BasicBlock*> cuts;
-  for (Instruction* barrier : barriers) {
-    BasicBlock* block = barrier->getParent();
-    // What counts for a barrier belongs to the region before it.
-    bool leads = &*block->getFirstNonPHIOrDbg() == barrier && block != &body.getEntryBlock() &&
-                 kind_of(*barrier) == abi::barrier_kind::plain;
-    cuts.push_back(leads ? block : SplitBlock(block, barrier));
-  }
-  separate_sums(body, cuts);
-  return cuts;
-}
-
-std::vector<counted_barrier> count_at_barriers(ArrayRef<Instruction*> barriers) {
-  std::vector<counted_barrier> counted;
-  for (Instruction* barrier : barriers) {
-    abi::barrier_kind kind = kind_of(*barrier);
-    if (kind == abi::barrier_kind::plain) {
-      continue;
-    }
-    auto* call = cast<CallInst>(barrier);
-    IRBuilder<> builder(call->getParent()->getSinglePredecessor()->getTerminator());
-    auto tally = call->getModule()->getOrInsertFunction(tally_name, builder.getVoidTy(),
-                                                        builder.getInt32Ty());
-    auto* count = builder.CreateCall(tally, {call->getArgOperand(1)});
-    counted.push_back({call, count, kind});
-  }
-  return counted;
+  separate_sums(body, team, cuts);
 }
 
 }  // namespace sb::pass

@@ -48,7 +48,10 @@ void store_thread_index(IRBuilder<>& builder, Value* self, Value* const index[3]
 
 }  // namespace
 
-void bind_thread(Function& function) {
+namespace {
+
+// Replaces the builtins that tell threads apart.
+void bind(Function& function, Value* lane, Value* lanes) {
   SmallVector<CallInst*, 16> calls, replaced;
   for (Instruction& inst : instructions(function)) {
     auto* call = dyn_cast<CallInst>(&inst);
@@ -66,23 +69,27 @@ void bind_thread(Function& function) {
     return linear ? linear : linear = linear_index(builder, tid[0], tid[1], tid[2]);
   };
   for (CallInst* call : calls) {
-    StringRef name = call->getCalledFunction()->getName().drop_front(StringRef("__sb_").size());
+    StringRef name = call->getCalledFunction()->getName();
     Value* value = nullptr;
-    if (name == "tid_x" || name == "tid_y" || name == "tid_z") {
+    if (name == "__sb_tid_x" || name == "__sb_tid_y" || name == "__sb_tid_z") {
       value = tid[name.back() - 'x'];
-    } else if (name == "linear_tid") {
+    } else if (name == "__sb_linear_tid") {
       value = linear_tid();
-    } else if (name == "laneid") {
-      value = builder.CreateAnd(linear_tid(), 31);
-    } else if (name == "warpid") {
+    } else if (name == "__sb_laneid") {
+      value = lane ? lane : builder.CreateAnd(linear_tid(), 31);
+    } else if (name == "__sb_warpid") {
       value = builder.CreateLShr(linear_tid(), 5);
-    } else if (("__sb_" + name).str() == context_index_name) {
+    } else if (name == context_index_name) {
       value = context ? context : context = context_index(builder, tid[0], tid[1], tid[2]);
-    } else {
-      continue;
+    } else if (name == context_lane_name) {
+      value = lane;
+    } else if (name == warp_lanes_name) {
+      value = lanes;
     }
-    call->replaceAllUsesWith(IRBuilder<>(call).CreateZExtOrTrunc(value, call->getType()));
-    replaced.push_back(call);
+    if (value) {
+      call->replaceAllUsesWith(IRBuilder<>(call).CreateZExtOrTrunc(value, call->getType()));
+      replaced.push_back(call);
+    }
   }
   // Not before: the builder stands at one of them, perhaps.
   for (CallInst* call : replaced) {
@@ -90,43 +97,125 @@ void bind_thread(Function& function) {
   }
 }
 
+// A loop from zero to `end`, which is at least one, in steps; the builder stands in its body.
+// `next` closes it.
+struct counting_loop {
+  counting_loop(IRBuilder<>& builder, Value* end, unsigned step, const Twine& name)
+      : end_(end), step_(step) {
+    BasicBlock* before = builder.GetInsertBlock();
+    header_ = BasicBlock::Create(before->getContext(), "for." + name, before->getParent());
+    builder.CreateBr(header_);
+    builder.SetInsertPoint(header_);
+    index = builder.CreatePHI(builder.getInt32Ty(), 2, name);
+    index->addIncoming(builder.getInt32(0), before);
+  }
+
+  BranchInst* next(IRBuilder<>& builder) {
+    Function* function = header_->getParent();
+    auto* latch = BasicBlock::Create(header_->getContext(), "next." + index->getName(), function);
+    auto* exit = BasicBlock::Create(header_->getContext(), "end." + index->getName(), function);
+    builder.CreateBr(latch);
+    builder.SetInsertPoint(latch);
+    Value* next = builder.CreateAdd(index, builder.getInt32(step_), "", true, true);
+    Value* more = step_ == 1 ? builder.CreateICmpNE(next, end_) : builder.CreateICmpULT(next, end_);
+    auto* branch = builder.CreateCondBr(more, header_, exit);
+    index->addIncoming(next, latch);
+    builder.SetInsertPoint(exit);
+    return branch;
+  }
+
+  PHINode* index;
+
+ private:
+  Value* end_;
+  unsigned step_;
+  BasicBlock* header_;
+};
+
+}  // namespace
+
+void bind_thread(Function& function) { bind(function, nullptr, nullptr); }
+
+void bind_lane(Function& function) {
+  unsigned count = static_cast<unsigned>(function.arg_size());
+  bind(function, function.getArg(count - 2), function.getArg(count - 1));
+}
+
+void bind_warp(Function& function) {
+  unsigned count = static_cast<unsigned>(function.arg_size());
+  bind(function, ConstantInt::get(Type::getInt32Ty(function.getContext()), 0),
+       function.getArg(count - 1));
+}
+
 CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function& function,
                            ArrayRef<Value*> args) {
-  Function& caller = *builder.GetInsertBlock()->getParent();
-  LLVMContext& context = caller.getContext();
   Value* size[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     size[axis] = block_size(builder, axis);
   }
-  // Every size is at least one, so the loops need no test at the top.
-  Value* index[3];
-  BasicBlock* header[3];
-  for (int axis = 2; axis >= 0; --axis) {
-    BasicBlock* before = builder.GetInsertBlock();
-    header[axis] = BasicBlock::Create(context, Twine("for.") + axes[axis], &caller);
-    builder.CreateBr(header[axis]);
-    builder.SetInsertPoint(header[axis]);
-    auto* phi = builder.CreatePHI(builder.getInt32Ty(), 2, Twine("tid.") + axes[axis]);
-    phi->addIncoming(builder.getInt32(0), before);
-    index[axis] = phi;
-  }
+  counting_loop z(builder, size[2], 1, "tid.z");
+  counting_loop y(builder, size[1], 1, "tid.y");
+  counting_loop x(builder, size[0], 1, "tid.x");
+  Value* index[] = {x.index, y.index, z.index};
   if (kernel.stores_thread_index) {
-    store_thread_index(builder, caller.getArg(1), index);
+    store_thread_index(builder, builder.GetInsertBlock()->getParent()->getArg(1), index);
   }
   SmallVector<Value*, 16> all(args);
   std::copy_n(index, 3, all.begin() + 2);
   auto* call = builder.CreateCall(&function, all);
+  mark_thread_loop(*x.next(builder));
+  y.next(builder);
+  z.next(builder);
+  return call;
+}
+
+std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& function,
+                                      ArrayRef<Value*> args) {
+  Value* size[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
-    auto* latch = BasicBlock::Create(context, Twine("next.") + axes[axis], &caller);
-    auto* exit = BasicBlock::Create(context, Twine("end.") + axes[axis], &caller);
-    builder.CreateBr(latch);
-    builder.SetInsertPoint(latch);
-    Value* next = builder.CreateAdd(index[axis], builder.getInt32(1), "", true, true);
-    auto* end = builder.CreateCondBr(builder.CreateICmpNE(next, size[axis]), header[axis], exit);
-    mark_thread_loop(*end);
-    cast<PHINode>(index[axis])->addIncoming(next, latch);
-    builder.SetInsertPoint(exit);
+    size[axis] = block_size(builder, axis);
   }
+  Function& caller = *builder.GetInsertBlock()->getParent();
+  counting_loop z(builder, size[2], 1, "tid.z");
+  counting_loop y(builder, size[1], 1, "tid.y");
+  counting_loop x(builder, size[0], 32, "tid.x");
+  SmallVector<Value*, 16> all(args);
+  all[2] = x.index;
+  all[3] = y.index;
+  all[4] = z.index;
+  Value* left = builder.CreateSub(size[0], x.index);
+  auto* full = BasicBlock::Create(caller.getContext(), "whole.warp", &caller);
+  auto* part = BasicBlock::Create(caller.getContext(), "last.warp", &caller);
+  auto* join = BasicBlock::Create(caller.getContext(), "after.warp", &caller);
+  builder.CreateCondBr(builder.CreateICmpUGE(left, builder.getInt32(32)), full, part);
+  std::vector<CallInst*> calls;
+  for (BasicBlock* block : {full, part}) {
+    builder.SetInsertPoint(block);
+    all.back() = block == full ? builder.getInt32(32) : left;
+    calls.push_back(builder.CreateCall(&function, all));
+    builder.CreateBr(join);
+  }
+  builder.SetInsertPoint(join);
+  x.next(builder);
+  y.next(builder);
+  z.next(builder);
+  return calls;
+}
+
+CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& function,
+                         ArrayRef<Value*> args) {
+  Function& caller = *builder.GetInsertBlock()->getParent();
+  Value* lanes = caller.getArg(caller.arg_size() - 1);
+  counting_loop lane(builder, lanes, 1, "lane");
+  SmallVector<Value*, 16> all(args);
+  all[2] = builder.CreateAdd(caller.getArg(2), lane.index, "", true, true);
+  if (kernel.stores_thread_index) {
+    store_thread_index(builder, caller.getArg(1), &all[2]);
+  }
+  all[all.size() - 2] = lane.index;
+  all[all.size() - 1] = lanes;
+  auto* call = builder.CreateCall(&function, all);
+  mark_thread_loop(*lane.next(builder));
   return call;
 }
 

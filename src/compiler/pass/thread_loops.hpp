@@ -3,6 +3,8 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include <vector>
+
 #include "compiler/pass/kernel_discovery.hpp"
 
 namespace sb::pass {
@@ -15,5 +17,21 @@ void bind_thread(llvm::Function& function);
 // are those of the call but for 2, 3 and 4. The builder goes on behind the loops.
 llvm::CallInst* call_for_threads(llvm::IRBuilder<>& builder, const kernel& kernel,
                                  llvm::Function& function, llvm::ArrayRef<llvm::Value*> args);
+
+// The same in loops over the lanes of a warp: the last two arguments are the lane and the number of
+// lanes.
+void bind_lane(llvm::Function& function);
+
+// And in a warp's function between its loops: what is the same for all lanes is that of the first.
+void bind_warp(llvm::Function& function);
+
+// Calls a warp's function for every warp of the block; rows of the block consist of whole warps, or
+// there is one row only. One call is for warps of 32 lanes, the other for what is left.
+std::vector<llvm::CallInst*> call_for_warps(llvm::IRBuilder<>& builder, llvm::Function& function,
+                                            llvm::ArrayRef<llvm::Value*> args);
+
+// Calls `function` for every lane of the calling function's warp.
+llvm::CallInst* call_for_lanes(llvm::IRBuilder<>& builder, const kernel& kernel,
+                               llvm::Function& function, llvm::ArrayRef<llvm::Value*> args);
 
 }  // namespace sb::pass

@@ -5,6 +5,7 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/PatternMatch.h>
 
 #include "compiler/pass/convergence.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -23,14 +24,134 @@ builtin builtin_of(const CallBase& call) {
     return builtin::none;
   }
   return StringSwitch<builtin>(callee->getName())
-      .Cases("__sb_tid_x", "__sb_tid_y", "__sb_tid_z", builtin::of_thread)
-      .Cases("__sb_laneid", "__sb_linear_tid", builtin::of_thread)
-      .Case("__sb_warpid", builtin::of_warp)
+      .Cases("__sb_tid_x", "__sb_laneid", "__sb_linear_tid", builtin::of_thread)
+      .Cases("__sb_tid_y", "__sb_tid_z", "__sb_warpid", builtin::of_warp)
       .StartsWith("__sb_context_", builtin::of_thread)
       .Default(builtin::of_block);
 }
 
+bool calls(const Value* value, std::initializer_list<StringRef> names) {
+  auto* call = dyn_cast<CallBase>(value);
+  const Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee && is_contained(names, callee->getName());
+}
+
+// Zero in the first row of a block.
+bool counts_rows(const Value* value, unsigned depth = 0) {
+  const Value* one = nullptr;
+  const Value* other = nullptr;
+  if (calls(value, {"__sb_tid_y", "__sb_tid_z"})) {
+    return true;
+  }
+  if (depth < 4 && PatternMatch::match(value, PatternMatch::m_Add(PatternMatch::m_Value(one),
+                                                                  PatternMatch::m_Value(other)))) {
+    return counts_rows(one, depth + 1) && counts_rows(other, depth + 1);
+  }
+  return depth < 4 &&
+         PatternMatch::match(value, PatternMatch::m_Mul(PatternMatch::m_Value(one),
+                                                        PatternMatch::m_Value(other))) &&
+         (counts_rows(one, depth + 1) || counts_rows(other, depth + 1));
+}
+
+// The threads in the rows above this thread's: rows times the block's width. A multiple of 32 where
+// warps lie in one row each.
+bool counts_threads_above(const Value* value) {
+  const Value* one = nullptr;
+  const Value* other = nullptr;
+  if (PatternMatch::match(
+          value, PatternMatch::m_Add(PatternMatch::m_Value(one), PatternMatch::m_Value(other)))) {
+    return counts_threads_above(one) && counts_threads_above(other);
+  }
+  SmallVector<const Value*, 4> factors = {value};
+  bool width = false;
+  bool rows = false;
+  for (unsigned i = 0; i < factors.size() && i < 8; ++i) {
+    if (PatternMatch::match(factors[i], PatternMatch::m_Mul(PatternMatch::m_Value(one),
+                                                            PatternMatch::m_Value(other)))) {
+      factors.append({one, other});
+    } else {
+      width |= calls(factors[i], {"__sb_ntid_x"});
+      rows |= counts_rows(factors[i]);
+    }
+  }
+  return width && rows;
+}
+
+// The thread's x, or its linear index: 32 of them follow each other in a warp, the first of which
+// is a multiple of 32.
+bool counts_lanes(const Value* value) {
+  while (isa<ZExtInst, SExtInst>(value)) {
+    value = cast<Instruction>(value)->getOperand(0);
+  }
+  const Value* one = nullptr;
+  const Value* other = nullptr;
+  if (PatternMatch::match(
+          value, PatternMatch::m_Add(PatternMatch::m_Value(one), PatternMatch::m_Value(other)))) {
+    return (calls(one, {"__sb_tid_x"}) && counts_threads_above(other)) ||
+           (calls(other, {"__sb_tid_x"}) && counts_threads_above(one));
+  }
+  return calls(value, {"__sb_tid_x", "__sb_linear_tid"});
+}
+
+// Cut off or compared at a multiple of 32, such a number is the same for all lanes.
+bool is_same_in_warp(const Instruction& inst) {
+  const APInt* number = nullptr;
+  if (inst.getNumOperands() != 2 || !counts_lanes(inst.getOperand(0)) ||
+      !PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number)) ||
+      number->getActiveBits() > 32) {
+    if (inst.getOpcode() == Instruction::And && counts_lanes(inst.getOperand(0)) &&
+        PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number))) {
+      return number->countr_zero() >= 5;
+    }
+    return false;
+  }
+  std::uint64_t value = number->getZExtValue();
+  switch (inst.getOpcode()) {
+    case Instruction::LShr:
+    case Instruction::AShr:
+      return value >= 5;
+    case Instruction::UDiv:
+    case Instruction::SDiv:
+      return value % 32 == 0;
+    case Instruction::And:
+      return value % 32 == 0;
+    case Instruction::ICmp:
+      switch (cast<ICmpInst>(inst).getPredicate()) {
+        case CmpInst::ICMP_ULT:
+        case CmpInst::ICMP_SLT:
+        case CmpInst::ICMP_UGE:
+        case CmpInst::ICMP_SGE:
+          return value % 32 == 0;
+        case CmpInst::ICMP_ULE:
+        case CmpInst::ICMP_SLE:
+        case CmpInst::ICMP_UGT:
+        case CmpInst::ICMP_SGT:
+          return (value + 1) % 32 == 0;
+        default:
+          return false;
+      }
+    default:
+      return false;
+  }
+}
+
+constexpr StringLiteral team_memory_mark = "sb.team";
+
 }  // namespace
+
+void mark_team_memory(AllocaInst& memory) {
+  memory.setMetadata(team_memory_mark, MDNode::get(memory.getContext(), {}));
+}
+
+bool is_team_memory(const Instruction& inst) {
+  return isa<AllocaInst>(inst) && inst.hasMetadata(team_memory_mark);
+}
+
+bool is_warp_meeting(const Instruction& inst) {
+  auto* call = dyn_cast<CallBase>(&inst);
+  return call && call->getCalledFunction() &&
+         call->getCalledFunction()->getName() == warp_meeting_name;
+}
 
 bool reads_constant(const LoadInst& load) {
   if (!load.isSimple()) {
@@ -93,7 +214,10 @@ bool uniformity::branches_together(const BasicBlock* block) const {
 bool uniformity::is_always_same(const Instruction& inst) const {
   auto* call = dyn_cast<CallBase>(&inst);
   auto which = call ? called_slot(*call) : std::nullopt;
-  return which && team_ == team::block && *which == slot::barrier;
+  if (team_ == team::warp) {
+    return is_warp_meeting(inst) || is_same_in_warp(inst);
+  }
+  return which && *which == slot::barrier;
 }
 
 bool uniformity::is_own(const Instruction& inst) const {
@@ -103,6 +227,9 @@ bool uniformity::is_own(const Instruction& inst) const {
   if (auto* call = dyn_cast<CallBase>(&inst)) {
     if (auto which = called_slot(*call)) {
       return *which != slot::barrier && *which != slot::sm_id;
+    }
+    if (is_warp_meeting(inst)) {
+      return team_ != team::warp;
     }
     switch (builtin_of(*call)) {
       case builtin::of_thread:
@@ -115,6 +242,9 @@ bool uniformity::is_own(const Instruction& inst) const {
         break;
     }
     return !call->doesNotAccessMemory() && !call->getType()->isVoidTy();
+  }
+  if (is_team_memory(inst)) {
+    return false;
   }
   return isa<AllocaInst, AtomicRMWInst, AtomicCmpXchgInst, VAArgInst>(inst);
 }

@@ -3,10 +3,14 @@
 // Values are the same that come from arguments, the block's place and size, and constants; also
 // loads of one address by all threads between the same two barriers: another thread that wrote
 // there in the meantime would be a data race. Volatile and atomic accesses are each thread's own.
+//
+// For the threads of a warp the same, and more: warps are taken to lie in one row of the block (its
+// width is a multiple of 32, or it has one row only), so y, z and x / 32 are the same for all.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/StringRef.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 
@@ -16,6 +20,14 @@ namespace sb::pass {
 
 // Whose threads go together.
 enum class team { block, warp };
+
+// Memory of the whole team: one alloca for all of its threads.
+void mark_team_memory(llvm::AllocaInst& memory);
+bool is_team_memory(const llvm::Instruction& inst);
+
+// The marker of a place where the threads of a warp meet; its value is the same for all.
+inline constexpr llvm::StringLiteral warp_meeting_name = "sb.warp.meeting";
+bool is_warp_meeting(const llvm::Instruction& inst);
 
 // Memory that nobody writes while the kernel runs: parameters and __constant__ variables.
 bool reads_constant(const llvm::LoadInst& load);

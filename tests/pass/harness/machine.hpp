@@ -44,7 +44,7 @@ class image {
   }
 
  private:
-  outcome run_packed(const abi::kernel_info& info, dims grid, dims block,
+  outcome run_packed(const abi::kernel_info& kernel, dims grid, dims block,
                      std::uint32_t dynamic_bytes, const std::vector<const void*>& args);
 
   void* handle_ = nullptr;

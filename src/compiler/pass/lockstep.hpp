@@ -1,0 +1,61 @@
+// A function that runs a team of threads (a block, or a warp) through the code of one: region by
+// region, all members through each.
+#pragma once
+
+#include "compiler/pass/meetings.hpp"
+#include "compiler/pass/region_function.hpp"
+
+namespace sb::pass {
+
+class lockstep_builder {
+ public:
+  // `function` is empty; its first arguments are those of `body` as far as the code needs them.
+  lockstep_builder(llvm::Function& body, llvm::Function& function, team team,
+                   llvm::DebugLoc location);
+  virtual ~lockstep_builder() = default;
+
+  // False: the members cannot be shown to come to the meetings together, or need more than
+  // `most_bytes` each for their values.
+  bool plan(std::vector<meeting> meetings, std::uint64_t most_bytes);
+  // False: a region cannot be run. The function is useless then.
+  bool build();
+
+ protected:
+  virtual bool prepare(llvm::Function& region) = 0;
+  // Emits calls of the region's function for all members.
+  virtual void run(llvm::Function& region, llvm::ArrayRef<llvm::Value*> args) = 0;
+  // The number of members, as 64 bits; at the end of the entry.
+  virtual llvm::Value* members() = 0;
+  virtual llvm::Value* array(llvm::Type* type, const llvm::Twine& name) = 0;
+
+  llvm::Function& body_;
+  llvm::Function& function_;
+  team team_;
+  llvm::IRBuilder<> builder_;
+  llvm::BasicBlock* entry_;
+  std::vector<llvm::CallInst*> calls_;  // to be inlined
+
+ private:
+  using slot_map = llvm::DenseMap<std::pair<llvm::Instruction*, unsigned>, llvm::Value*>;
+
+  llvm::Value* scalar_slot(slot_key key);
+  llvm::Value* array_slot(slot_key key);
+  llvm::Value* leaf(llvm::Value* value);
+  void set_up();
+  void build_region(unsigned index, region_function& one);
+  void arrive(const region& region);
+  void leave(unsigned index, const region& region);
+  void bring(unsigned index, llvm::BasicBlock* leader);
+
+  std::vector<meeting> meetings_;
+  std::optional<uniformity> uniform_;
+  std::optional<region_plan> plan_;
+  std::optional<live_values> live_;
+  slot_map slots_;
+  llvm::MapVector<llvm::CallInst*, llvm::Value*> totals_;
+  llvm::DenseMap<llvm::AllocaInst*, llvm::Value*> memory_;
+  std::vector<llvm::BasicBlock*> blocks_;
+  llvm::Value* members_ = nullptr;
+};
+
+}  // namespace sb::pass

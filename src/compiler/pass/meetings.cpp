@@ -1,0 +1,135 @@
+#include "compiler/pass/meetings.hpp"
+
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+constexpr StringLiteral tally_name = "sb.tally";
+
+abi::reduce_kind kind_of_tally(const CallInst& call) {
+  return static_cast<abi::reduce_kind>(cast<ConstantInt>(call.getArgOperand(0))->getZExtValue());
+}
+
+abi::barrier_kind kind_of_barrier(const CallInst& call) {
+  auto* kind = dyn_cast<ConstantInt>(call.getArgOperand(0));
+  return static_cast<abi::barrier_kind>(kind ? kind->getZExtValue() : 0);
+}
+
+}  // namespace
+
+CallInst* create_tally(IRBuilderBase& builder, abi::reduce_kind kind, Value* value) {
+  Module& module = *builder.GetInsertBlock()->getModule();
+  auto callee = module.getOrInsertFunction(tally_name, builder.getVoidTy(), builder.getInt32Ty(),
+                                           builder.getInt32Ty());
+  return builder.CreateCall(callee, {builder.getInt32(static_cast<std::uint32_t>(kind)), value});
+}
+
+bool is_tally(const CallInst& call) {
+  return call.getCalledFunction() && call.getCalledFunction()->getName() == tally_name;
+}
+
+void lower_tally(CallInst& call, Value* total) {
+  IRBuilder<> builder(&call);
+  Value* before = builder.CreateLoad(builder.getInt32Ty(), total);
+  Value* value = call.getArgOperand(1);
+  Value* sum = nullptr;
+  switch (kind_of_tally(call)) {
+    case abi::reduce_kind::add:
+      sum = builder.CreateAdd(before, value);
+      break;
+    case abi::reduce_kind::min_s:
+      sum = builder.CreateBinaryIntrinsic(Intrinsic::smin, before, value);
+      break;
+    case abi::reduce_kind::max_s:
+      sum = builder.CreateBinaryIntrinsic(Intrinsic::smax, before, value);
+      break;
+    case abi::reduce_kind::min_u:
+      sum = builder.CreateBinaryIntrinsic(Intrinsic::umin, before, value);
+      break;
+    case abi::reduce_kind::max_u:
+      sum = builder.CreateBinaryIntrinsic(Intrinsic::umax, before, value);
+      break;
+    case abi::reduce_kind::and_:
+      sum = builder.CreateAnd(before, value);
+      break;
+    case abi::reduce_kind::or_:
+      sum = builder.CreateOr(before, value);
+      break;
+    case abi::reduce_kind::xor_:
+      sum = builder.CreateXor(before, value);
+      break;
+  }
+  builder.CreateStore(sum, total);
+  call.eraseFromParent();
+}
+
+ConstantInt* start_of_tally(const CallInst& call) {
+  auto number = [&](const APInt& value) { return ConstantInt::get(call.getContext(), value); };
+  switch (kind_of_tally(call)) {
+    case abi::reduce_kind::min_s:
+      return number(APInt::getSignedMaxValue(32));
+    case abi::reduce_kind::max_s:
+      return number(APInt::getSignedMinValue(32));
+    case abi::reduce_kind::min_u:
+    case abi::reduce_kind::and_:
+      return number(APInt::getAllOnes(32));
+    default:
+      return number(APInt::getZero(32));
+  }
+}
+
+std::vector<meeting> find_barriers(Function& body) {
+  std::vector<meeting> found;
+  for (Instruction& inst : instructions(body)) {
+    auto* call = dyn_cast<CallInst>(&inst);
+    auto which = call ? called_slot(*call) : std::nullopt;
+    if (which && *which == slot::barrier) {
+      meeting one;
+      one.place = call;
+      one.result = kind_of_barrier(*call) == abi::barrier_kind::and_  ? meeting::result::all
+                   : kind_of_barrier(*call) == abi::barrier_kind::or_ ? meeting::result::any
+                                                                      : meeting::result::total;
+      found.push_back(one);
+    }
+  }
+  for (meeting& one : found) {
+    BasicBlock* block = one.place->getParent();
+    // What counts for a barrier belongs to the region before it.
+    bool leads = &*block->getFirstNonPHIOrDbg() == one.place && block != &body.getEntryBlock() &&
+                 kind_of_barrier(*one.place) == abi::barrier_kind::plain;
+    if (!leads) {
+      SplitBlock(block, one.place);
+    }
+  }
+  return found;
+}
+
+void insert_tallies(std::vector<meeting>& barriers) {
+  for (meeting& one : barriers) {
+    if (kind_of_barrier(*one.place) != abi::barrier_kind::plain) {
+      IRBuilder<> builder(one.place->getParent()->getSinglePredecessor()->getTerminator());
+      Value* counts = builder.CreateIsNotNull(one.place->getArgOperand(1));
+      one.tally = create_tally(builder, abi::reduce_kind::add,
+                               builder.CreateZExt(counts, builder.getInt32Ty()));
+    }
+  }
+}
+
+void remove_tallies(std::vector<meeting>& barriers) {
+  for (meeting& one : barriers) {
+    if (one.tally) {
+      one.tally->eraseFromParent();
+      one.tally = nullptr;
+    }
+  }
+}
+
+}  // namespace sb::pass

@@ -1,0 +1,36 @@
+// Places where threads meet, and what they bring there.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+
+#include <vector>
+
+#include "base/device_abi.hpp"
+
+namespace sb::pass {
+
+// A call in the code of one thread that adds its value to a total of the team.
+llvm::CallInst* create_tally(llvm::IRBuilderBase& builder, abi::reduce_kind kind,
+                             llvm::Value* value);
+bool is_tally(const llvm::CallInst& call);
+void lower_tally(llvm::CallInst& call, llvm::Value* total);
+llvm::ConstantInt* start_of_tally(const llvm::CallInst& call);
+
+struct meeting {
+  llvm::CallInst* place = nullptr;  // its value is the meeting's result, the same for all
+  llvm::CallInst* tally = nullptr;  // before it
+  enum class result { total, all, any } result = result::total;
+  // Memory of the team: what the threads wrote to `from` they read in `to` afterwards, while they
+  // may write to `from` again.
+  llvm::AllocaInst* from = nullptr;
+  llvm::AllocaInst* to = nullptr;
+};
+
+// The barriers of a body; each becomes the first instruction of its block.
+std::vector<meeting> find_barriers(llvm::Function& body);
+// Puts the tallies of barriers with a predicate before them, and takes them away again.
+void insert_tallies(std::vector<meeting>& barriers);
+void remove_tallies(std::vector<meeting>& barriers);
+
+}  // namespace sb::pass

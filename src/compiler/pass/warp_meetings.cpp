@@ -1,0 +1,246 @@
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include "compiler/pass/region_function.hpp"
+#include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/warp_function.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+bool is_warp_slot(slot which) {
+  switch (which) {
+    case slot::warp_sync:
+    case slot::shuffle:
+    case slot::vote:
+    case slot::match:
+    case slot::reduce:
+    case slot::active_mask:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_warp_call(const Instruction& inst) {
+  auto* call = dyn_cast<CallInst>(&inst);
+  auto which = call ? called_slot(*call) : std::nullopt;
+  return which && is_warp_slot(*which);
+}
+
+std::optional<std::uint64_t> constant(const CallInst& call, unsigned argument) {
+  auto* number = dyn_cast<ConstantInt>(call.getArgOperand(argument));
+  return number ? std::optional(number->getZExtValue()) : std::nullopt;
+}
+
+bool can_lower(const CallInst& call) {
+  switch (*called_slot(call)) {
+    case slot::shuffle:
+    case slot::vote:
+      return constant(call, 1).has_value();
+    case slot::reduce:
+      return constant(call, 1) && constant(call, 0) == 0xffffffffu;
+    case slot::match:
+      return false;
+    default:
+      return true;
+  }
+}
+
+class lowering {
+ public:
+  explicit lowering(CallInst& call) : call_(call), builder_(&call) {
+    module_ = call.getModule();
+    word_ = builder_.getInt32Ty();
+  }
+
+  meeting lower() {
+    slot which = *called_slot(call_);
+    // The call goes to a block of its own; what it brings stays before it.
+    prepare(which);
+    auto callee = module_->getOrInsertFunction(warp_meeting_name, word_);
+    meeting_.place = builder_.CreateCall(callee);
+    meeting_.place->setConvergent();
+    Value* result = nullptr;
+    switch (which) {
+      case slot::shuffle:
+        result = take_shuffled();
+        break;
+      case slot::vote:
+        result = take_votes();
+        break;
+      case slot::reduce:
+        result = meeting_.place;
+        break;
+      case slot::active_mask:
+        result = live_lanes();
+        break;
+      default:
+        break;
+    }
+    if (result) {
+      call_.replaceAllUsesWith(builder_.CreateZExtOrTrunc(result, call_.getType()));
+    }
+    call_.eraseFromParent();
+    SplitBlock(meeting_.place->getParent(), meeting_.place);
+    return meeting_;
+  }
+
+ private:
+  Value* builtin(StringRef name) {
+    return builder_.CreateCall(builtin_function(*module_, name, word_));
+  }
+  Value* lane() { return lane_ ? lane_ : lane_ = builtin("__sb_laneid"); }
+  Value* bit() { return builder_.CreateShl(builder_.getInt32(1), lane()); }
+  Value* live_lanes() {
+    Value* missing = builder_.CreateSub(builder_.getInt32(32), builtin(warp_lanes_name));
+    return builder_.CreateLShr(builder_.getInt32(~0u), missing);
+  }
+  // The lanes that take part with this one.
+  Value* present() {
+    if (constant(call_, 0) == 0xffffffffu) {
+      return live_lanes();
+    }
+    Value* mask = builder_.CreateOr(call_.getArgOperand(0), bit());
+    return builder_.CreateAnd(mask, live_lanes());
+  }
+
+  AllocaInst* memory(Type* type, const char* name) {
+    BasicBlock& entry = call_.getFunction()->getEntryBlock();
+    IRBuilder<> at(&entry, entry.begin());
+    auto* slot = at.CreateAlloca(ArrayType::get(type, 32), nullptr, name);
+    slot->setAlignment(Align(64));
+    mark_team_memory(*slot);
+    return slot;
+  }
+
+  Value* element(AllocaInst* array, Value* index) {
+    Value* wide = builder_.CreateZExt(index, builder_.getInt64Ty());
+    return builder_.CreateInBoundsGEP(payload_, array, wide);
+  }
+
+  void prepare(slot which) {
+    if (which == slot::shuffle) {
+      Value* value = call_.getArgOperand(2);
+      // Four bytes travel as eight; they need no more memory than they are.
+      Value* narrow = nullptr;
+      if (PatternMatch::match(value, PatternMatch::m_ZExt(PatternMatch::m_Value(narrow))) &&
+          narrow->getType() == word_) {
+        value = narrow;
+      }
+      payload_ = value->getType();
+      meeting_.from = memory(payload_, "sent");
+      meeting_.to = memory(payload_, "received");
+      builder_.CreateStore(value, element(meeting_.from, lane()));
+    } else if (which == slot::vote) {
+      Value* yes = builder_.CreateIsNotNull(call_.getArgOperand(2));
+      Value* votes = builder_.CreateSelect(yes, bit(), builder_.getInt32(0));
+      meeting_.tally = create_tally(builder_, abi::reduce_kind::or_, votes);
+    } else if (which == slot::reduce) {
+      auto kind = static_cast<abi::reduce_kind>(*constant(call_, 1));
+      meeting_.tally = create_tally(builder_, kind, call_.getArgOperand(2));
+    }
+  }
+
+  // PTX: lanes form segments of `width`; a source outside the segment leaves the lane its own
+  // value, and so does one that takes no part.
+  Value* take_shuffled() {
+    Value* one = builder_.getInt32(1);
+    Value* width = call_.getArgOperand(4);
+    Value* whole = builder_.CreateOr(builder_.CreateIsNull(width),
+                                     builder_.CreateICmpUGT(width, builder_.getInt32(32)));
+    width = builder_.CreateSelect(whole, builder_.getInt32(32), width);
+    Value* inside = builder_.CreateSub(width, one);
+    Value* segment = builder_.CreateAnd(lane(), builder_.CreateNot(inside));
+    Value* last = builder_.CreateOr(segment, inside);
+    Value* argument = call_.getArgOperand(3);
+    Value* source = nullptr;
+    Value* in_range = builder_.getTrue();
+    switch (static_cast<abi::shuffle_kind>(*constant(call_, 1))) {
+      case abi::shuffle_kind::index:
+        source = builder_.CreateOr(segment, builder_.CreateAnd(argument, inside));
+        break;
+      case abi::shuffle_kind::up:
+        in_range = builder_.CreateICmpULE(argument, builder_.CreateSub(lane(), segment));
+        source = builder_.CreateSub(lane(), argument);
+        break;
+      case abi::shuffle_kind::down:
+        in_range = builder_.CreateICmpULE(argument, builder_.CreateSub(last, lane()));
+        source = builder_.CreateAdd(lane(), argument);
+        break;
+      case abi::shuffle_kind::xor_:
+        source = builder_.CreateXor(lane(), argument);
+        in_range = builder_.CreateICmpULE(source, last);
+        break;
+    }
+    Value* place = builder_.CreateAnd(source, 31);
+    Value* takes_part =
+        builder_.CreateTrunc(builder_.CreateLShr(present(), place), builder_.getInt1Ty());
+    Value* there = builder_.CreateAnd(in_range, takes_part);
+    store_flag(call_.getArgOperand(5), in_range);
+    Value* index = builder_.CreateSelect(there, place, lane());
+    return builder_.CreateLoad(payload_, element(meeting_.to, index));
+  }
+
+  void store_flag(Value* pointer, Value* flag) {
+    if (!isa<ConstantPointerNull>(pointer)) {
+      builder_.CreateStore(builder_.CreateZExt(flag, word_), pointer);
+    }
+  }
+
+  Value* take_votes() {
+    Value* lanes = present();
+    Value* votes = builder_.CreateAnd(meeting_.place, lanes);
+    Value* all = builder_.CreateICmpEQ(votes, lanes);
+    Value* none = builder_.CreateIsNull(votes);
+    switch (static_cast<abi::vote_kind>(*constant(call_, 1))) {
+      case abi::vote_kind::all:
+        return all;
+      case abi::vote_kind::any:
+        return builder_.CreateNot(none);
+      case abi::vote_kind::uniform:
+        return builder_.CreateOr(all, none);
+      case abi::vote_kind::ballot:
+        return votes;
+    }
+    return votes;
+  }
+
+  CallInst& call_;
+  IRBuilder<> builder_;
+  Module* module_;
+  Type* word_;
+  Type* payload_ = nullptr;
+  Value* lane_ = nullptr;
+  meeting meeting_;
+};
+
+}  // namespace
+
+bool has_warp_meetings(const Function& function) {
+  return any_of(instructions(function), is_warp_call);
+}
+
+std::optional<std::vector<meeting>> lower_warp_meetings(Function& function) {
+  std::vector<CallInst*> calls;
+  for (Instruction& inst : instructions(function)) {
+    if (is_warp_call(inst)) {
+      calls.push_back(cast<CallInst>(&inst));
+      if (!can_lower(*calls.back())) {
+        return std::nullopt;
+      }
+    }
+  }
+  std::vector<meeting> meetings;
+  for (CallInst* call : calls) {
+    meetings.push_back(lowering(*call).lower());
+  }
+  return meetings;
+}
+
+}  // namespace sb::pass

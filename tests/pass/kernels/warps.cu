@@ -1,0 +1,47 @@
+// Kernels for warps_test.cpp: warps that meet, and lanes that part.
+#include "device.h"
+
+static __device__ __forceinline__ int lane_sum(int v) {
+  for (unsigned d = 16; d > 0; d /= 2) v += shuffle_down(v, d);
+  return v;
+}
+static __device__ __forceinline__ unsigned thread_rank() {
+  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+
+extern "C" __global__ void block_sum(const int* in, int* out) {
+  __shared__ int sums[32];
+  unsigned t = thread_rank(), lane = t % 32, warp = t / 32;
+  unsigned warps = (blockDim.x * blockDim.y * blockDim.z + 31) / 32;
+  int v = lane_sum(in[t]);
+  if (lane == 0) sums[warp] = v;
+  __syncthreads();
+  if (warp == 0) {
+    v = lane_sum(lane < warps ? sums[lane] : 0);
+    if (lane == 0) out[0] = v;
+  }
+}
+
+extern "C" __global__ void ranks(const int* in, int* out) {
+  unsigned t = thread_rank();
+  unsigned yes = __sb_rt_vote(0xffffffffu, 3, in[t] > 0);
+  unsigned before = yes & ((1u << (t % 32)) - 1);
+  out[t] = in[t] > 0 ? __builtin_popcount(before) : -1;
+}
+
+extern "C" __global__ void some_lanes(const int* in, int* out) {
+  unsigned t = thread_rank();
+  int v = in[t];
+  if (t % 2 == 0) v += (int)__sb_rt_shuffle(0x55555555u, 0, (unsigned)v, 0, 32, 0);
+  out[t] = v;
+}
+
+extern "C" __global__ void until_all(int* data, int* rounds) {
+  unsigned t = thread_rank();
+  int n = 0;
+  while (!__sb_rt_vote(0xffffffffu, 0, data[t] == 0)) {
+    if (data[t] > 0) --data[t];
+    ++n;
+  }
+  rounds[t] = n;
+}

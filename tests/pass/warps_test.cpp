@@ -1,0 +1,73 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+using testing::Each;
+
+struct warps : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/warps") + GetParam() + ".so"};
+  bool loops(const char* kernel) const {
+    return device.kernel(kernel).mode == abi::kernel_mode::loop;
+  }
+};
+
+TEST_P(warps, a_block_adds_up_in_warps_whatever_its_shape) {
+  ASSERT_TRUE(loops("block_sum"));
+  for (dims block : {dims{32}, dims{64}, dims{256}, dims{32, 4}, dims{64, 2, 2}, dims{16, 4},
+                     dims{8, 4, 3}, dims{96}}) {
+    std::vector<int> in(block.x * block.y * block.z);
+    std::iota(in.begin(), in.end(), 1);
+    int out = 0;
+    device.run("block_sum", {1}, block, 0, in.data(), &out);
+    EXPECT_EQ(out, std::accumulate(in.begin(), in.end(), 0)) << block.x << " " << block.y;
+  }
+}
+
+TEST_P(warps, rows_that_break_warps_have_fibers) {
+  const abi::kernel_info& kernel = device.kernel("block_sum");
+  ASSERT_NE(kernel.for_broken_rows, nullptr);
+  EXPECT_EQ(kernel.for_broken_rows->mode, abi::kernel_mode::fibers);
+  EXPECT_EQ(kernel.for_broken_rows->static_shared_bytes, kernel.static_shared_bytes);
+  EXPECT_EQ(&abi::variant_for(kernel, 100, 1, 1), &kernel);
+  EXPECT_EQ(&abi::variant_for(kernel, 64, 4, 1), &kernel);
+  EXPECT_EQ(&abi::variant_for(kernel, 16, 4, 1), kernel.for_broken_rows);
+}
+
+TEST_P(warps, votes_count_the_lanes_that_are_there) {
+  ASSERT_TRUE(loops("ranks"));
+  for (unsigned threads : {1u, 20u, 32u, 70u}) {
+    std::vector<int> in(threads), out(threads), expected(threads);
+    for (unsigned i = 0; i < threads; ++i) in[i] = i % 3 == 0;
+    for (unsigned i = 0, n = 0; i < threads; ++i) {
+      if (i % 32 == 0) n = 0;
+      expected[i] = in[i] ? static_cast<int>(n++) : -1;
+    }
+    device.run("ranks", {1}, {threads}, 0, in.data(), out.data());
+    EXPECT_EQ(out, expected) << threads;
+  }
+}
+
+TEST_P(warps, a_vote_decides_for_the_warp) {
+  ASSERT_TRUE(loops("until_all"));
+  std::vector<int> data(64), rounds(64), expected(64, 5);
+  data[3] = 5;
+  data[40] = 9;
+  std::fill(expected.begin() + 32, expected.end(), 9);
+  device.run("until_all", {1}, {64}, 0, data.data(), rounds.data());
+  EXPECT_THAT(data, Each(0));
+  EXPECT_EQ(rounds, expected);
+}
+
+TEST_P(warps, lanes_that_part_are_fibers) { EXPECT_FALSE(loops("some_lanes")); }
+
+INSTANTIATE_TEST_SUITE_P(levels, warps, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test
