@@ -22,6 +22,7 @@
 #include "cudart/handle_table.hpp"
 #include "engine/engine.hpp"
 #include "engine/operation.hpp"
+#include "engine/races.hpp"
 #include "model/ids.hpp"
 
 namespace sb::cudart {
@@ -149,6 +150,7 @@ inline cudaError_t answer(status s) { return answer(to_cuda(s)); }
 //   }
 template <class Body>
 cudaError_t entry(call_kind kind, Body&& body) noexcept {
+  const engine::unwatched quiet;
   try {
     const status admitted = admit(kind);
     if (admitted != status::success) return answer(admitted);
@@ -164,6 +166,7 @@ cudaError_t entry(call_kind kind, Body&& body) noexcept {
 // fault, and leaves captures alone.
 template <class Check, class Body>
 cudaError_t entry(call_kind kind, Check&& check, Body&& body) noexcept {
+  const engine::unwatched quiet;
   try {
     const status arguments = check();
     if (arguments != status::success) return answer(arguments);

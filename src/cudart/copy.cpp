@@ -93,10 +93,12 @@ bool stage(engine::copy_operation& op, device_id device) {
   char* to = buffer.get();
   const char* from = static_cast<const char*>(op.source);
   if (op.height == 1 && op.depth == 1) {
+    engine::note_read(from, bytes);
     std::memcpy(to, from, bytes);
   } else {
     for (std::size_t z = 0; z < op.depth; ++z) {
       for (std::size_t y = 0; y < op.height; ++y, to += op.width) {
+        engine::note_read(from + z * op.source_slice + y * op.source_pitch, op.width);
         std::memcpy(to, from + z * op.source_slice + y * op.source_pitch, op.width);
       }
     }

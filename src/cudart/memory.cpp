@@ -24,6 +24,7 @@ cudaError_t allocate_entry(void** out, bool nothing, Allocate&& allocate) {
     if (const status s = admit_unsafe_call(); s != status::success) return s;
     const result<void*> base = allocate();
     if (base) *out = *base;
+    engine::memory_taken_again();
     return base.error();
   });
 }
@@ -38,7 +39,9 @@ status wait_for_device(device_id device) {
   sched::wait_target target;
   target.scope = sched::wait_scope::device;
   target.device = device;
-  return the_engine().synchronize(target, device);
+  const status s = the_engine().synchronize(target, device);
+  engine::memory_given_back();
+  return s;
 }
 
 bool is_base(const std::optional<engine::allocation>& a, const void* pointer) {

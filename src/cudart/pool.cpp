@@ -56,6 +56,7 @@ status allocate(void** out, std::size_t bytes, cudaMemPool_t handle, bool from_p
   if (!place->after.empty()) {
     the_engine().submit((*stream)->id, engine::marker_operation{}, place->after);
   }
+  the_engine().takes_freed_memory((*stream)->id);
   *out = place->base;
   return status::success;
 }

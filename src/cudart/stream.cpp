@@ -102,7 +102,9 @@ SB_API cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle) {
     if (const status s = admit_host_wait(**stream); s != status::success) return s;
     const status sticky = the_engine().sticky_error((*stream)->device);
     if (sticky != status::success) return sticky;
-    return the_engine().idle((*stream)->id) ? status::success : status::not_ready;
+    if (!the_engine().idle((*stream)->id)) return status::not_ready;
+    the_engine().seen_idle((*stream)->id);
+    return status::success;
   });
 }
 SB_PTSZ(cudaStreamQuery, (cudaStream_t stream), (stream))

@@ -21,6 +21,7 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 }  // namespace
 
 void block::begin(kernel_run& r, std::uint64_t i) {
+  const unwatched own_memory;  // a block's is nobody else's: it starts with no history
   const kernel_operation& launch = *r.launch;
   const abi::kernel_info& info = r.info();
   const bool same_launch = run == &r && index < r.blocks &&
@@ -46,6 +47,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   const std::size_t fixed = round_up(info.static_shared_bytes, shared_alignment);
   const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);
   char* const memory = shared_.hold(bytes);
+  if (bytes != 0 && races_checked()) forget_accesses(memory, bytes);
   context.shared = memory;
   context.dynamic_shared = memory + fixed;
 
@@ -67,6 +69,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
     threads_[t].clock_ns = 0;
   }
   if (!fibers) return;
+  races.start(r.races);
 
   const std::uint32_t warps = (count_ + 31) / 32;
   warps_.assign(warps, {~0u, 0});
@@ -159,7 +162,9 @@ block_outcome block::resume(worker& w) {
   const std::uint64_t begin_ns = steady_ns();
   for (;;) {
     if (device_thread* next = next_to_run()) {
+      races.enter();
       w.enter(*next->on, next);
+      races.leave();
       w.collect();
     }
     if (run->cancelled.load(std::memory_order_relaxed)) return block_outcome::dropped;

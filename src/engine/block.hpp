@@ -19,6 +19,7 @@
 #include "base/device_abi.hpp"
 #include "engine/fiber.hpp"
 #include "engine/kernel_run.hpp"
+#include "engine/races.hpp"
 #include "engine/shared_space.hpp"
 
 namespace sb::engine {
@@ -121,6 +122,7 @@ struct block {
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them
   bool failed = false;  // ends now; a failure without it waits for threads that can still run
+  race_fiber races;     // fiber mode
 
   // Loop mode: the logical clock. Threads take turns, but each of them starts where the block's
   // region did, and the block is over when the last of them is.

@@ -193,8 +193,12 @@ void wait_until_timer(thread_context* self, std::uint64_t ns) {
   wait_until_ns(self, ns - global_timer_offset_ns());
 }
 
+// The device sleeps a millisecond at most, whatever it is asked for.
+constexpr std::uint32_t longest_sleep_ns = 1'000'000;
+
 void nanosleep(thread_context* self, std::uint32_t ns) {
   block& b = block_of(self);
+  ns = std::min(ns, longest_sleep_ns);
   wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), loop_real(b)) : steady_ns()) + ns);
 }
 

@@ -117,6 +117,7 @@ stream_id engine::create_stream(device_id device, stream_kind kind, int priority
   std::lock_guard lock(impl_->mutex);
   const stream_id id = impl_->scheduler.create_stream(device, kind, priority);
   impl_->streams.add(id, device, priority, number);
+  impl_->races.add_stream(id, device, kind);
   return id;
 }
 
@@ -126,6 +127,7 @@ stream_id engine::legacy_stream(device_id device) {
   if (!id.valid()) {
     id = impl_->scheduler.create_stream(device, stream_kind::legacy, 0);
     impl_->streams.add(id, device, 0, 0);
+    impl_->races.add_stream(id, device, stream_kind::legacy);
   }
   return id;
 }
@@ -166,6 +168,24 @@ bool engine::idle(device_id device) {
   return impl_->ask([&] { return impl_->scheduler.idle(device) && impl_->markers_settled(); });
 }
 
+void engine::seen_done(command_id id) {
+  if (!races_checked()) return;
+  std::lock_guard lock(impl_->mutex);
+  host_comes_after(impl_->races.of(id));
+}
+
+void engine::seen_idle(stream_id stream) {
+  if (!races_checked()) return;
+  std::lock_guard lock(impl_->mutex);
+  host_comes_after(impl_->races.of(stream));
+}
+
+void engine::takes_freed_memory(stream_id stream) {
+  if (!races_checked()) return;
+  std::lock_guard lock(impl_->mutex);
+  impl_->races.join_all(stream);
+}
+
 void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   host_wait w;
   waits.push_back({waiter, &w});
@@ -185,8 +205,10 @@ void engine::impl::let_attend() {
 status engine::synchronize(const sched::wait_target& target, device_id device) {
   impl& e = *impl_;
   e.let_attend();
+  race_set before;
   {
     impl::guard lock(e.mutex);
+    if (races_checked()) before = e.races_before(target);
     if (!e.stopped) {
       e.take_in();
       if (!e.scheduler.satisfied(target)) {
@@ -207,6 +229,7 @@ status engine::synchronize(const sched::wait_target& target, device_id device) {
     });
     if (e.stopped) return status::cudart_unloading;
   }
+  host_comes_after(before);
   flush_prints(device);
   return sticky_error(device);
 }

@@ -59,6 +59,11 @@ class engine {
   [[nodiscard]] bool done(command_id id);
   [[nodiscard]] bool idle(stream_id stream);  // as cudaStreamQuery sees it
   [[nodiscard]] bool idle(device_id device);
+  // The program was told that they are: its thread comes after them (races.hpp).
+  void seen_done(command_id id);
+  void seen_idle(stream_id stream);
+  // The stream gets memory that other streams may have used before.
+  void takes_freed_memory(stream_id stream);
   // Blocks the caller; flushes what kernels printed. Answers the device's sticky error if there is
   // one.
   status synchronize(const sched::wait_target& target, device_id device);

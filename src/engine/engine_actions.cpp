@@ -29,6 +29,7 @@ bool engine::in_host_function() { return host_function_runs; }
 void engine::impl::free_node(node* n) {
   (n->previous != nullptr ? n->previous->next : nodes) = n->next;
   if (n->next != nullptr) n->next->previous = n->previous;
+  n->races.reset();
   pool->give(n);
   if (reset_waits) nodes_freed.notify_all();
 }
@@ -242,8 +243,10 @@ lane& engine::impl::lane_of(const node& n) {
 void engine::impl::do_copy(node& n) {
   failure_record fault;
   if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
+    note_accesses(n.races.get(), *copy);
     fault = carry_out(*copy, dropping);
   } else if (const auto* fill = std::get_if<fill_operation>(&n.what)) {
+    note_accesses(n.races.get(), *fill);
     fault = carry_out(*fill, dropping);
   }
   // The staging room is free again before anybody can see that the copy is done.
@@ -281,7 +284,11 @@ void call_host_function(std::function<void(status)>& call, status error) noexcep
 void engine::impl::do_host_function(node& n) {
   auto& operation = std::get<host_operation>(n.what);
   host_function_runs = true;
+  race_fiber watched;
+  watched.start(n.races.get());
+  watched.enter();
   call_host_function(operation.call, at(n.device).runtime.sticky.load(std::memory_order_acquire));
+  watched.end();
   operation.call = nullptr;
   host_function_runs = false;
   complete(n);

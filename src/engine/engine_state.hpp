@@ -35,6 +35,7 @@
 #include "engine/lane.hpp"
 #include "engine/node.hpp"
 #include "engine/node_pool.hpp"
+#include "engine/races.hpp"
 #include "engine/short_lock.hpp"
 #include "engine/stream_list.hpp"
 #include "engine/worker_pool.hpp"
@@ -80,6 +81,7 @@ struct engine::impl final : kernel_sink {
   short_lock mutex;
   // --- guarded by mutex
   sched::scheduler scheduler;
+  race_order races;
   std::vector<waiting_thread> waits;
   std::vector<host_wait*> released;         // in this batch
   node* nodes = nullptr;                    // all that the scheduler knows
@@ -122,6 +124,7 @@ struct engine::impl final : kernel_sink {
   // With the lock held:
   void wait_for(guard& lock, waiter_id waiter);  // leaves without it
   bool markers_settled() const;
+  [[nodiscard]] race_set races_before(const sched::wait_target& target) const;
   template <class Question>
   auto ask(Question&& question);  // takes the lock
 

@@ -112,6 +112,8 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   keep_time();
   [[maybe_unused]] const command_id id = scheduler.submit(n->as, after);
   assert(id == n->id);
+  n->races = races.submit(n->as, n->id, after);
+  n->run.races = n->races.get();
 }
 
 void engine::impl::take_in_quickly() {
@@ -198,7 +200,8 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   if (e.stopped.load(std::memory_order_relaxed)) return {};
   if (takes_entry(what) && !e.take_room(stream)) return {};
   node* n = e.new_node(stream, std::move(what));
-  return after.empty() ? e.post(n) : e.submit_now(n, after);
+  // Who checks races notes the thread that submits: it has to introduce the node itself.
+  return after.empty() && !races_checked() ? e.post(n) : e.submit_now(n, after);
 }
 
 std::vector<command_id> engine::impl::submit_nodes(stream_id stream,

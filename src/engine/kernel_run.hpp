@@ -13,6 +13,7 @@
 namespace sb::engine {
 
 struct block;
+struct race_command;
 
 struct kernel_run {
   // Constant from submission on.
@@ -24,6 +25,7 @@ struct kernel_run {
   kernel_cost* cost = nullptr;
   void* owner = nullptr;             // the operation's node
   kernel_run* next_small = nullptr;  // of those that a worker keeps for itself
+  race_command* races = nullptr;
 
   // Own synchronisation.
   std::atomic<std::uint64_t> granted{0};   // blocks that may run

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "engine/fault.hpp"
+#include "engine/races.hpp"
 
 namespace sb::engine {
 
@@ -46,6 +47,7 @@ bool lane::stop(std::chrono::milliseconds patience) {
 }
 
 void lane::main() {
+  const unwatched quiet;
   pthread_setname_np(pthread_self(), name_);
   sigset_t all;
   sigfillset(&all);

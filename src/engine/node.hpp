@@ -9,6 +9,7 @@
 
 #include "engine/kernel_run.hpp"
 #include "engine/operation.hpp"
+#include "engine/races.hpp"
 #include "model/command.hpp"
 #include "model/ids.hpp"
 
@@ -30,6 +31,7 @@ struct node_progress {
   std::uint64_t body_began = 0;
   struct node* section = nullptr;
   kernel_run run;
+  std::shared_ptr<race_command> races;  // null: races are not checked
   std::atomic<std::uint64_t> references{1};
   std::uint64_t blocks_left = 0;  // kernels; guarded by the engine's lock, as the next
   bool started = false;

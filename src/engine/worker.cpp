@@ -1,5 +1,7 @@
 #include "engine/worker.hpp"
 
+#include "engine/races.hpp"
+
 namespace sb::engine {
 
 namespace {
@@ -42,6 +44,7 @@ fiber* worker::take(stack_class size) {
   fiber* f = idle;
   idle = f->next;
   f->next = nullptr;
+  if (races_checked()) forget_accesses(f->stack, f->stack_bytes);
   if (size == stack_class::thread) --idle_count_;
   return f;
 }

@@ -3,6 +3,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/loop_job.hpp"
+#include "engine/races.hpp"
 #include "engine/spin_policy.hpp"
 #include "engine/worker_pool.hpp"
 
@@ -98,7 +99,11 @@ void worker_pool::run_on_fiber(worker& w, loop_job& job) {
     return;
   }
   prepare_fiber(*job.stack, &job_main, &job);
+  race_fiber watched;
+  watched.start(run.races);
+  watched.enter();
   w.enter(*job.stack, nullptr);
+  watched.end();
   if (job.complete) {
     w.give(job.stack);
     return;

@@ -8,6 +8,7 @@
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
 #include "engine/futex.hpp"
+#include "engine/races.hpp"
 
 namespace sb::engine {
 
@@ -141,6 +142,7 @@ void worker_pool::add_thread(bool extra) {
 }
 
 void worker_pool::main(slot& self) {
+  const unwatched quiet;
   pthread_setname_np(pthread_self(), "sb-worker");
   // The program's own signals are for its own threads.
   sigset_t all;
@@ -233,6 +235,7 @@ bool worker_pool::starving(std::uint64_t now) const {
 // While a kernel has work ready and every worker has been inside a block of another for long, adds
 // a worker: a long block must not hold up other streams.
 void worker_pool::supervise() {
+  const unwatched quiet;
   pthread_setname_np(pthread_self(), "sb-supervisor");
   std::unique_lock lock(mutex_);
   while (!stopping_) {
@@ -494,6 +497,7 @@ block* worker_pool::take_block() {
 }
 
 void worker_pool::give_block(block* b) {
+  b->races.end();
   std::lock_guard lock(mutex_);
   spare_.push_back(b);
 }

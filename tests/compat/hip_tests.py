@@ -102,7 +102,7 @@ class Builder:
         while sources:
             includes = dict.fromkeys(
                 line.strip() for s in sources for line in s.read_text(errors="replace").splitlines()
-                if re.match(r"\s*#\s*include", line))
+                if re.match(r"\s*#\s*include", line) and "indows.h" not in line) if len(sources) > 1 else {}
             text = "\n".join(includes) + "\n"
             for i, source in enumerate(sources):
                 space = "" if len(sources) == 1 else f"namespace unit_{i} {{\n"

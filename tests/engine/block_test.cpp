@@ -373,12 +373,28 @@ TEST(time, what_comes_after_a_wait_happens_after_it) {
 TEST(time, threads_and_blocks_wait_together) {
   engine_test t;
   static const abi::kernel_info naps = fiber_kernel(
-      [](const char*, thread_context* self) { device::nanosleep(self, 20'000'000); }, "naps");
+      [](const char*, thread_context* self) {
+        for (int i = 0; i < 20; ++i) device::nanosleep(self, 1'000'000);
+      },
+      "naps");
   const std::uint64_t begin = t.e.now_ns();
   t.e.submit(t.stream(), launch(naps, {40}, {32}, 0));
   EXPECT_EQ(t.sync(), status::success);
   // One after another the 1280 waits would take 25 seconds: any bound far below shows the point.
   EXPECT_LT(t.e.now_ns() - begin, 10'000'000'000u);
+}
+
+TEST(time, a_sleep_is_a_millisecond_at_most) {
+  engine_test t;
+  static const abi::kernel_info naps = fiber_kernel(
+      [](const char*, thread_context* self) {
+        for (int i = 0; i < 10; ++i) device::nanosleep(self, 4'000'000'000);
+      },
+      "long naps");
+  const std::uint64_t begin = t.e.now_ns();
+  t.e.submit(t.stream(), launch(naps, {1}, {1}, 0));
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_LT(t.e.now_ns() - begin, 20'000'000'000u);  // as asked for: 40 seconds
 }
 
 void nap_in_loop(const char*, thread_context* self) {
