@@ -22,7 +22,9 @@ std::mutex& objects_mutex() {
   return *mutex;
 }
 
+// Once the last reference is gone the object is: what a program gives back too much changes nothing.
 void drop(cudaUserObject_t object, unsigned count) {
+  if (!objects().alive(object)) return;
   {
     const std::lock_guard lock(objects_mutex());
     object->references -= std::min<std::uint64_t>(count, object->references);

@@ -73,16 +73,18 @@ void engine::impl::run_body(node* section, const graph_plan& body) {
     items.push_back(
         {&item.what, item.device, item.priority.value_or(section->as.priority), item.after});
   }
+  races.begin_body(section->id);
   const std::vector<command_id> leaves = submit_nodes(section->as.stream, items, {});
   node* end = new_node(section->as.stream, marker_operation{});
   end->as.order = command_order::free;
   end->as.device = end->device = section->device;
   end->as.priority = section->as.priority;
-  submit_one(end, leaves);
+  races.end_body(section->id, submit_one(end, leaves));
   end->section = section;  // actions come later
 }
 
 void engine::impl::body_over(node* section) {
+  races.body_over(section->id);
   const auto& c = std::get<conditional_operation>(section->what);
   if (c.kind != condition_kind::while_) {
     section->what = marker_operation{};

@@ -70,7 +70,7 @@ const void* program_call() {
 
 bool does_nothing(command_kind kind) {
   return kind == command_kind::marker || kind == command_kind::event_record ||
-         kind == command_kind::event_wait;
+         kind == command_kind::event_wait || kind == command_kind::section;
 }
 
 const char* name_of(command_kind kind) {
@@ -163,12 +163,16 @@ std::shared_ptr<race_command> race_order::submit(const command& c, command_id id
   if (c.order != command_order::free) {
     add(before, s.last);
     legacy_rules(s, before);
+  } else if (after.empty() && body_of_.valid()) {
+    add(before, of(body_of_));
   }
   auto own = std::make_shared<race_point>();
   if (does_nothing(c.kind)) {
     // It passes on what is before it, and where the host was. Of one host thread the newest counts.
-    own->host = __tsan_get_current_fiber();
-    std::erase_if(before, [&](const auto& point) { return point->host == own->host; });
+    if (c.kind != command_kind::section) {
+      own->host = __tsan_get_current_fiber();
+      std::erase_if(before, [&](const auto& point) { return point->host == own->host; });
+    }
     {
       const heard annotation;
       __tsan_release(&own->done);
@@ -218,6 +222,32 @@ race_set race_order::of(device_id device) const {
     if (s.device == device) add(set, s.last);
   }
   return set;
+}
+
+void race_order::begin_body(command_id section) {
+  if (races_checked()) body_of_ = section;
+}
+
+void race_order::end_body(command_id section, command_id end) {
+  if (!races_checked()) return;
+  body_of_ = {};
+  body_ends_[section.value] = end;
+}
+
+// Those after the node wait for its own point, which is the last of its set.
+void race_order::body_over(command_id section) {
+  const auto end = body_ends_.find(section.value);
+  if (end == body_ends_.end()) return;
+  const race_set body = of(end->second), own = of(section);
+  body_ends_.erase(end);
+  if (own.empty()) return;
+  void* outside = __tsan_get_current_fiber();
+  void* fiber = __tsan_create_fiber(0);
+  __tsan_switch_to_fiber(fiber, no_sync);
+  for (const auto& point : body) __tsan_acquire(&point->done);
+  __tsan_release(&own.back()->done);
+  __tsan_switch_to_fiber(outside, no_sync);
+  __tsan_destroy_fiber(fiber);
 }
 
 void race_order::join_all(stream_id stream) {

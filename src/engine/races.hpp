@@ -94,6 +94,11 @@ class race_order {
   [[nodiscard]] race_set of(command_id id) const;
   [[nodiscard]] race_set of(stream_id stream) const;  // as a wait for the stream sees it
   [[nodiscard]] race_set of(device_id device) const;
+  // A conditional node: the commands of a body come after what is before the node; what is after it
+  // comes after them.
+  void begin_body(command_id section);
+  void end_body(command_id section, command_id end);
+  void body_over(command_id section);
   // Memory that others freed is used in the stream: what is done by now comes before.
   void join_all(stream_id stream);
 
@@ -108,7 +113,9 @@ class race_order {
 
   std::vector<stream_order> streams_;  // by stream_id
   std::unordered_map<std::uint64_t, race_set> sets_;
-  std::deque<std::uint64_t> ids_;  // of sets_, oldest first
+  std::deque<std::uint64_t> ids_;                            // of sets_, oldest first
+  command_id body_of_;                                       // while a body is being submitted
+  std::unordered_map<std::uint64_t, command_id> body_ends_;  // by section
 };
 
 // The calling host thread saw that these are done.

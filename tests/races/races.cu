@@ -224,6 +224,51 @@ static void graph() {
   cudaStreamSynchronize(s.free);
   expect(sum(r), 3 * count);
 }
+__global__ void again(cudaGraphConditionalHandle handle, const int* p) {
+  cudaGraphSetConditional(handle, p[0] < 5);
+}
+// p = 1; while (p < 5) p = p + 1; q = p + 1
+static void conditional_graph() {
+  streams s;
+  int *p = device(), *q = managed();
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  cudaGraphConditionalHandle handle;
+  cudaGraphCreate(&graph, 0);
+  cudaGraphConditionalHandleCreate(&handle, graph, 1, cudaGraphCondAssignDefault);
+  auto add = [](cudaGraph_t to, cudaGraphNode_t after, void* function, void** arguments,
+                int threads) {
+    cudaKernelNodeParams k{};
+    k.func = function;
+    k.gridDim = dim3(1);
+    k.blockDim = dim3(threads);
+    k.kernelParams = arguments;
+    cudaGraphNode_t node;
+    if (cudaGraphAddKernelNode(&node, to, &after, after ? 1 : 0, &k) != cudaSuccess) std::abort();
+    return node;
+  };
+  int one = 1;
+  void *fill_arguments[] = {&p, &one}, *step[] = {&p, &p}, *look[] = {&handle, &p},
+       *last[] = {&q, &p};
+  const cudaGraphNode_t first =
+      add(graph, nullptr, reinterpret_cast<void*>(&fill), fill_arguments, count);
+  cudaGraphNodeParams loop{};
+  loop.type = cudaGraphNodeTypeConditional;
+  loop.conditional.handle = handle;
+  loop.conditional.type = cudaGraphCondTypeWhile;
+  loop.conditional.size = 1;
+  cudaGraphNode_t node;
+  if (cudaGraphAddNode(&node, graph, &first, nullptr, 1, &loop) != cudaSuccess) std::abort();
+  const cudaGraph_t body = loop.conditional.phGraph_out[0];
+  const cudaGraphNode_t increased =
+      add(body, nullptr, reinterpret_cast<void*>(&increase), step, count);
+  add(body, increased, reinterpret_cast<void*>(&again), look, 1);
+  add(graph, node, reinterpret_cast<void*>(&increase), last, count);
+  cudaGraphInstantiate(&exec, graph, 0);
+  cudaGraphLaunch(exec, s.free);
+  cudaStreamSynchronize(s.free);
+  expect(sum(q), 6 * count);
+}
 static void two_host_threads() {
   int* p = device();
   std::thread([&] {
@@ -270,6 +315,7 @@ int main(int argc, char** argv) {
                                                    CASE(host_function),
                                                    CASE(own_memory_of_blocks),
                                                    CASE(graph),
+                                                   CASE(conditional_graph),
                                                    CASE(two_host_threads),
                                                    CASE(memory_of_pools)};
   if (argc < 2) {
