@@ -50,9 +50,10 @@ SB_API cudaError_t CUDARTAPI cudaDeviceSetGraphMemAttribute(int device,
   return entry(call_kind::device, [&]() -> status {
     if (!known(device)) return status::invalid_device;
     // Only the high-water marks can be set, and only back to zero.
-    if (value == nullptr || *static_cast<const std::uint64_t*>(value) != 0 ||
-        (attribute != cudaGraphMemAttrUsedMemHigh &&
-         attribute != cudaGraphMemAttrReservedMemHigh)) {
+    if (attribute != cudaGraphMemAttrUsedMemHigh && attribute != cudaGraphMemAttrReservedMemHigh) {
+      return status::invalid_value;
+    }
+    if (value == nullptr || *static_cast<const std::uint64_t*>(value) != 0) {
       return status::invalid_value;
     }
     reset_graph_memory_high(device_id{static_cast<std::uint32_t>(device)});

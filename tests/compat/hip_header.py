@@ -115,8 +115,9 @@ def cut(path, refused):
         case = next((i for i in range(line, max(first, line - 6), -1)
                      if lines[i].strip().startswith("case ")), None)
         if last - first > 60 and case is not None:
-            first, last = case, next(i for i in range(line, last)
-                                     if re.search(r"\b(break|return)\b", lines[i]))
+            # To its break, or to where the next one begins.
+            first, last = case, next(i for i in range(line, last) if "break;" in lines[i] or
+                                     re.match(r"\s*(case |default:)", lines[i + 1]))
         elif last - first > 60 and re.match(r"[\w>.\-\[\]]+ = .*;$", text):
             first = last = line
         else:
