@@ -192,6 +192,31 @@ class HostOptions(NvccTest):
                 self.nvcc(*flags, "a.cu", "-o", "a")
                 self.assertEqual(self.output("a"), f"{value}\n")
 
+    def test_every_standard_with_the_parsed_header_and_the_standard_library_behind_it(self):
+        newest = ["concepts", "numbers", "ranges", "span"]
+        self.write("a.cu", "".join(f"#include <{name}>\n" for name in (
+            "algorithm", "array", "atomic", "chrono", "cmath", "cstdio", "functional", "iostream",
+            "map", "memory", "mutex", "random", "string", "thread", "tuple", "unordered_map",
+            "vector")) + "#if __cplusplus >= 202002L\n" + "".join(
+                f"#include <{name}>\n" for name in newest) + """#endif
+          __global__ void standard(long* p) { *p = __cplusplus; }
+          int main() {
+            std::vector<std::string> words(1, "device");
+            long *p, value = 0;
+            cudaMalloc(&p, sizeof value);
+            std::thread([&] { standard<<<1, 1>>>(p); }).join();
+            cudaMemcpy(&value, p, sizeof value, cudaMemcpyDefault);
+            std::cout << words[0] << ' ' << value << std::endl;
+          }""")
+        cache = self.environment["STREAMBED_CACHE_DIR"]
+        cache = self.folder / "cache" if cache == "off" else cache
+        for standard, value in (("c++03", 201103), ("c++11", 201103), ("c++14", 201402),
+                                ("c++17", 201703), ("c++20", 202002)):
+            with self.subTest(standard):
+                done = self.nvcc(f"-std={standard}", "-o", "a", "a.cu", STREAMBED_CACHE_DIR=cache)
+                self.assertEqual(done.stderr, "")
+                self.assertEqual(self.output("a"), f"device {value}\n")
+
     def test_ccbin_compiles_plain_sources(self):
         self.write("a.cpp", "#ifdef __clang__\n#error\n#endif\nint main() {}\n")
         self.nvcc("-ccbin", "g++", "a.cpp", "-o", "a")

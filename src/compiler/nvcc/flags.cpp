@@ -100,6 +100,9 @@ arguments driver::cuda_flags() const {
   flags.push_back("-std=" + (o_.standard.empty()      ? std::string("gnu++17")
                              : o_.standard == "c++03" ? std::string("c++11")
                                                       : o_.standard));
+  // nvcc has no C++20 modules. Where clang has them it merges what it reads from a parsed header
+  // with what it has, and takes the host's and the device's operator new for one function.
+  add(flags, {"-Xclang", "-fno-cxx-modules"});
   if (o_.relocatable_device_code) add(flags, {"-Xclang", "-fgpu-rdc"});
   if (!o_.template_depth.empty()) flags.push_back("-ftemplate-depth=" + o_.template_depth);
   if (!o_.template_backtrace.empty())
