@@ -42,6 +42,8 @@ enum param_flags : std::uint32_t {
   param_is_pointer = 1,
   param_is_read = 2,     // the kernel may read through the pointer
   param_is_written = 4,  // the kernel may write through the pointer
+  // Its value may be seen: stored, passed on, compared with another, made a number, called.
+  param_is_carried = 8,
 };
 
 struct param {

@@ -6,6 +6,7 @@
 #include "cudart/pool_hooks.hpp"
 #include "cudart/process.hpp"
 #include "engine/fault.hpp"
+#include "engine/images.hpp"
 #include "engine/memory.hpp"
 
 namespace sb::cudart {
@@ -35,7 +36,7 @@ bool reachable(const void* address, device_id device) {
   if (of_a_stranger(address, device)) return false;
   const engine::memory& memory = engine::memory::instance();
   return memory.in_kept_range(address) || memory.find(address).has_value() ||
-         the_engine().in_kernel_heap(device, address);
+         the_engine().in_kernel_heap(device, address) || engine::is_in_loaded_image(address);
 }
 
 }  // namespace
@@ -44,7 +45,9 @@ void bar_host_pointers(const abi::kernel_info& kernel, char* params, device_id d
   for (std::uint32_t i = 0; i < kernel.param_count; ++i) {
     const abi::param& p = kernel.params[i];
     const bool followed = (p.flags & (abi::param_is_read | abi::param_is_written)) != 0;
-    if ((p.flags & abi::param_is_pointer) == 0 || !followed || p.size != sizeof(void*)) continue;
+    const bool only_followed = followed && (p.flags & abi::param_is_carried) == 0;
+    if ((p.flags & abi::param_is_pointer) == 0 || !only_followed) continue;
+    if (p.size != sizeof(void*)) continue;
     std::uint64_t value = 0;
     std::memcpy(&value, params + p.offset, sizeof value);
     // Null and wild pointers fault by themselves.

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <elf.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ namespace {
 struct loaded_image {
   int file = -1;
   void* handle = nullptr;
+  const void* base = nullptr;  // where it lies
 };
 
 struct kernel_entry {
@@ -117,6 +119,8 @@ void* load(registry& r, image& i, device_id device) {
   }
   if (auto* table = static_cast<const abi::device_table**>(dlsym(l.handle, "__sb_table")))
     *table = &device_calls();
+  if (link_map* map = nullptr; dlinfo(l.handle, RTLD_DI_LINKMAP, &map) == 0)
+    l.base = reinterpret_cast<const void*>(map->l_addr);
   for (auto& [host, v] : r.variables) {
     if (v.owner != &i) continue;
     if (v.managed) {
@@ -208,6 +212,17 @@ result<variable_info> find_variable(const void* host_variable, device_id device)
   const auto found = v.found.find(device);
   if (found == v.found.end()) return status::invalid_symbol;
   return variable_info{found->second, v.bytes};
+}
+
+bool is_in_loaded_image(const void* address) {
+  Dl_info found;
+  if (dladdr(address, &found) == 0) return false;
+  registry& r = the_registry();
+  std::shared_lock lock(r.mutex);
+  return std::any_of(r.images.begin(), r.images.end(), [&](const auto& i) {
+    return std::any_of(i->loaded.begin(), i->loaded.end(),
+                       [&](const auto& each) { return each.second.base == found.dli_fbase; });
+  });
 }
 
 void unload_images(device_id device) {

@@ -29,6 +29,9 @@ struct variable_info {
   std::size_t bytes;
 };
 result<variable_info> find_variable(const void* host_variable, device_id device);
+// Code, constants or variables of an image on some device. Slow: for pointers that nothing else
+// knows.
+bool is_in_loaded_image(const void* address);
 // Drops the images of a device: they are loaded afresh, with fresh variables, at the next use.
 void unload_images(device_id device);
 

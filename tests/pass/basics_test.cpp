@@ -137,6 +137,17 @@ TEST_P(basics, the_descriptor_tells_which_pointers_are_read_and_written) {
   EXPECT_EQ(flags(3), +abi::param_is_pointer);
 }
 
+TEST_P(basics, the_descriptor_tells_which_pointers_are_seen_as_values) {
+  const auto& info = device.kernel("pointer_values");
+  auto has = [&](int i, std::uint32_t flag) { return (info.params[i].flags & flag) != 0; };
+  for (int seen : {0, 1, 3, 4, 5}) EXPECT_TRUE(has(seen, abi::param_is_carried)) << seen;
+  for (int only_followed : {2, 6}) EXPECT_FALSE(has(only_followed, abi::param_is_carried));
+  EXPECT_TRUE(has(1, abi::param_is_written));
+  EXPECT_TRUE(has(2, abi::param_is_written));
+  // A call through a pointer accesses no data.
+  EXPECT_FALSE(has(4, abi::param_is_read | abi::param_is_written));
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, basics, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -16,6 +16,9 @@ using namespace llvm;
 
 namespace {
 
+constexpr std::uint32_t everything =
+    abi::param_is_read | abi::param_is_written | abi::param_is_carried;
+
 // Where the function keeps a parameter.
 struct storage {
   Value* address = nullptr;  // an alloca, or the argument itself for byval
@@ -200,7 +203,7 @@ bool build_body(kernel& kernel) {
     if (type->getTag() == dwarf::DW_TAG_pointer_type ||
         type->getTag() == dwarf::DW_TAG_reference_type ||
         type->getTag() == dwarf::DW_TAG_rvalue_reference_type) {
-      one.flags = abi::param_is_pointer | abi::param_is_read | abi::param_is_written;
+      one.flags = abi::param_is_pointer | everything;
     }
     kernel.parameters.push_back(one);
     after_prologue = place.declared_at;
@@ -242,40 +245,55 @@ bool build_body(kernel& kernel) {
 
 namespace {
 
-// What the code does with memory that it reaches through `pointer`. Conservative once it escapes.
+// What a call does with a pointer that it gets as an argument.
+std::uint32_t use_in_call(const CallBase& call, const Use& use) {
+  if (call.isCallee(&use)) {
+    return abi::param_is_carried;
+  }
+  if (isa<AssumeInst>(call)) {
+    return 0;
+  }
+  if (!call.isDataOperand(&use) || !call.doesNotCapture(call.getDataOperandNo(&use))) {
+    return everything;
+  }
+  unsigned operand = call.getDataOperandNo(&use);
+  return call.doesNotAccessMemory(operand) ? 0
+         : call.onlyReadsMemory(operand)   ? +abi::param_is_read
+         : call.onlyWritesMemory(operand)  ? +abi::param_is_written
+                                           : abi::param_is_read | abi::param_is_written;
+}
+
+// What the code does with `pointer` and with memory that it reaches through it. Conservative once
+// it escapes.
 std::uint32_t uses_of(Value* pointer) {
-  constexpr std::uint32_t everything = abi::param_is_read | abi::param_is_written;
   std::uint32_t flags = 0;
   SmallSetVector<Value*, 16> reached;
   reached.insert(pointer);
-  for (unsigned i = 0; i < reached.size(); ++i) {
+  for (unsigned i = 0; i < reached.size() && flags != everything; ++i) {
     for (Use& use : reached[i]->uses()) {
       auto* user = cast<Instruction>(use.getUser());
       if (isa<GetElementPtrInst, PHINode, SelectInst, CastInst>(user)) {
         if (user->getType()->isPointerTy()) {
           reached.insert(user);
         } else {
-          return everything;
+          flags = everything;
         }
       } else if (isa<LoadInst>(user)) {
         flags |= abi::param_is_read;
-      } else if (auto* store = dyn_cast<StoreInst>(user)) {
-        if (store->getValueOperand() == reached[i]) {
-          return everything;
-        }
-        flags |= abi::param_is_written;
+      } else if (isa<StoreInst>(user)) {
+        flags |= use.getOperandNo() == StoreInst::getPointerOperandIndex() ? +abi::param_is_written
+                                                                           : everything;
+      } else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(user)) {
+        // The address is operand 0 of both.
+        flags |= use.getOperandNo() == 0 ? abi::param_is_read | abi::param_is_written : everything;
       } else if (auto* call = dyn_cast<CallBase>(user)) {
-        if (!call->isDataOperand(&use) || !call->doesNotCapture(call->getDataOperandNo(&use))) {
-          return everything;
-        }
-        unsigned operand = call->getDataOperandNo(&use);
-        if (!call->doesNotAccessMemory(operand)) {
-          flags |= call->onlyReadsMemory(operand)    ? +abi::param_is_read
-                   : call->onlyWritesMemory(operand) ? +abi::param_is_written
-                                                     : everything;
-        }
-      } else if (!isa<ICmpInst>(user)) {
-        return everything;
+        flags |= use_in_call(*call, use);
+      } else if (isa<ICmpInst>(user)) {
+        bool with_null = isa<ConstantPointerNull>(user->getOperand(0)) ||
+                         isa<ConstantPointerNull>(user->getOperand(1));
+        flags |= with_null ? 0 : +abi::param_is_carried;
+      } else {
+        flags = everything;
       }
     }
   }
@@ -290,9 +308,7 @@ void infer_pointer_flags(kernel& kernel) {
   // Anything but a load at a constant offset may reach every parameter.
   SmallVector<std::pair<Value*, std::uint64_t>, 16> addresses = {{params, 0}};
   std::vector<std::uint32_t> flags(kernel.parameters.size(), 0);
-  auto conservative = [&] {
-    flags.assign(flags.size(), abi::param_is_read | abi::param_is_written);
-  };
+  auto conservative = [&] { flags.assign(flags.size(), everything); };
   for (unsigned i = 0; i < addresses.size(); ++i) {
     auto [address, offset] = addresses[i];
     for (User* user : address->users()) {
@@ -308,8 +324,7 @@ void infer_pointer_flags(kernel& kernel) {
           const parameter& one = kernel.parameters[p];
           std::uint64_t end = offset + layout.getTypeStoreSize(load->getType());
           if (offset < one.offset + one.size && one.offset < end) {
-            flags[p] |= load->getType()->isPointerTy() ? uses_of(load)
-                                                       : abi::param_is_read | abi::param_is_written;
+            flags[p] |= load->getType()->isPointerTy() ? uses_of(load) : everything;
           }
         }
       } else {

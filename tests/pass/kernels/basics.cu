@@ -131,3 +131,13 @@ extern "C" __global__ void pointer_uses(const int* in, int* out, int* both, int*
   both[0] += 1;
   *deep[0] = 3;
 }
+
+extern "C" __global__ void pointer_values(int* stored, int* compared, int* tested, int* counted,
+                                          int (*called)(int), int* exchanged, long* out) {
+  *(int**)(out + 1) = stored;
+  if (compared != (int*)out) *compared = 1;
+  if (tested) *tested = 2;
+  out[2] = (long)counted & 15;
+  out[3] = called(4);
+  __atomic_exchange_n((int**)(out + 4), exchanged, __ATOMIC_RELAXED);
+}
