@@ -26,7 +26,7 @@ struct end_of_thread {
   bool armed = false;
   ~end_of_thread() {
     own_streams_ended = true;
-    if (own_streams == nullptr) return;
+    if (own_streams == nullptr || engine::forked_away()) return;
     for (std::uint32_t d = 0; d < the_engine().device_count(); ++d) {
       const own_stream& own = own_streams[d];
       if (own.stream != nullptr && own.generation == device_of(device_id{d}).generation.load()) {

@@ -21,6 +21,7 @@
 #include "base/status.hpp"
 #include "cudart/handle_table.hpp"
 #include "engine/engine.hpp"
+#include "engine/fork.hpp"
 #include "engine/operation.hpp"
 #include "engine/races.hpp"
 #include "model/ids.hpp"
@@ -152,6 +153,7 @@ template <class Body>
 cudaError_t entry(call_kind kind, Body&& body) noexcept {
   const engine::unwatched quiet;
   try {
+    if (engine::forked_away()) return answer(status::initialization_error);
     const status admitted = admit(kind);
     if (admitted != status::success) return answer(admitted);
     return answer(body());
@@ -168,6 +170,7 @@ template <class Check, class Body>
 cudaError_t entry(call_kind kind, Check&& check, Body&& body) noexcept {
   const engine::unwatched quiet;
   try {
+    if (engine::forked_away()) return answer(status::initialization_error);
     const status arguments = check();
     if (arguments != status::success) return answer(arguments);
   } catch (...) {

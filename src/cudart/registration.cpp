@@ -152,7 +152,7 @@ SB_API char CUDARTAPI __cudaInitModule(void**) { return 1; }
 
 SB_API void CUDARTAPI __cudaUnregisterFatBinary(void** handle) {
   auto* image = reinterpret_cast<registered_image*>(handle);
-  if (image == nullptr) return;
+  if (image == nullptr || engine::forked_away()) return;
   {
     name_book& book = names();
     const std::unique_lock lock(book.mutex);

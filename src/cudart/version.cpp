@@ -4,12 +4,11 @@
 namespace sb::cudart {
 namespace {
 
+// Without the frame of other calls: versions are told even where no device can be used.
 cudaError_t tell(int* out, int version) {
-  return entry(call_kind::plain, [&]() -> status {
-    if (out == nullptr) return status::invalid_value;
-    *out = version;
-    return status::success;
-  });
+  if (out == nullptr) return answer(status::invalid_value);
+  *out = version;
+  return cudaSuccess;
 }
 
 }  // namespace

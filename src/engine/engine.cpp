@@ -11,6 +11,7 @@
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
+#include "engine/fork.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::engine {
@@ -62,6 +63,7 @@ engine* the_instance = nullptr;
 engine& engine::instance() {
   static engine* const one = [] {
     the_instance = new engine(options_from_environment());
+    watch_forks();
     std::atexit([] { the_instance->impl_->stop(std::chrono::milliseconds(200)); });
     return the_instance;
   }();

@@ -86,5 +86,58 @@ class Pointers(NvccTest):
                                  "cudaSuccess 1 1 1 1 1\ncudaErrorIllegalAddress\n")
 
 
+class Processes(NvccTest):
+    FORK = """
+      #include <cstdio>
+      #include <sys/wait.h>
+      #include <unistd.h>
+      __global__ void five(int* out) { *out = 5; }
+      void use(const char* who) {
+        int *p = nullptr, value = 0, count = -1, version = 0;
+        cudaStream_t stream;
+        const char* counted = cudaGetErrorName(cudaGetDeviceCount(&count));
+        const char* allocated = cudaGetErrorName(cudaMalloc(&p, 4));
+        five<<<1, 1>>>(p);
+        const char* launched = cudaGetErrorName(cudaGetLastError());
+        const char* copied = cudaGetErrorName(cudaMemcpy(&value, p, 4, cudaMemcpyDeviceToHost));
+        const char* created = cudaGetErrorName(cudaStreamCreate(&stream));
+        cudaGetLastError();
+        cudaRuntimeGetVersion(&version);
+        std::printf("%s %s %s %s %s %s %d %d\\n", who, counted, allocated, launched, copied, created,
+                    value, version);
+        std::fflush(stdout);
+      }
+      int main(int count, char**) {
+        if (count > 1) use("before");
+        const pid_t child = fork();
+        if (child == 0) {
+          use("child");
+          return 7;
+        }
+        int status = 0;
+        waitpid(child, &status, 0);
+        std::printf("exit %d\\n", WEXITSTATUS(status));
+        std::fflush(stdout);
+        use("parent");
+      }"""
+    WORKS = "cudaSuccess " * 5 + "5 13000\n"
+    REFUSED = "cudaErrorInitializationError " * 5 + "0 13000\n"
+
+    def test_a_child_forked_before_the_first_call_has_its_own_device(self):
+        self.write("a.cu", self.FORK)
+        self.nvcc("-o", "a", "a.cu")
+        self.assertEqual(self.output("a"),
+                         f"child {self.WORKS}exit 7\nparent {self.WORKS}")
+
+    def test_a_child_forked_after_the_first_call_is_refused(self):
+        self.write("a.cu", self.FORK)
+        for runtime in ("shared", "static"):
+            with self.subTest(runtime):
+                self.nvcc("-cudart", runtime, "-o", "a", "a.cu")
+                self.assertEqual(self.output("a", "used"),
+                                 f"before {self.WORKS}child {self.REFUSED}exit 7\n"
+                                 f"parent {self.WORKS}")
+
+
 if __name__ == "__main__":
     unittest.main()
