@@ -108,6 +108,7 @@ class doctor_command final : public subcommand {
     const toolkit kit = own_toolkit();
     check_file("nvcc", kit.nvcc());
     check_file("device compiler pass", kit.libraries() / "streambed" / "sb_pass.so");
+    check_file("host compiler pass", kit.libraries() / "streambed" / "sb_host_pass.so");
     check_file("headers", kit.headers() / "cuda_runtime.h");
     check_file("runtime library", kit.libraries() / "libcudart.so.13");
     const std::string first = find_program("nvcc");

@@ -138,6 +138,34 @@ class Processes(NvccTest):
                                  f"before {self.WORKS}child {self.REFUSED}exit 7\n"
                                  f"parent {self.WORKS}")
 
+    def test_static_constructors_launch_kernels_of_their_own_file(self):
+        self.write("a.cu", """
+          #include <cstdio>
+          __device__ int variable = 3;
+          __managed__ int managed = 4;
+          __global__ void read(int* out) { *out = variable + managed; }
+          struct user {
+            const char* name;
+            user(const char* n) : name(n) { use("begins"); }
+            ~user() { use("ends"); }
+            void use(const char* what) {
+              int *out, value = 0;
+              cudaMalloc(&out, 4);
+              read<<<1, 1>>>(out);
+              cudaError_t launched = cudaGetLastError();
+              cudaMemcpy(&value, out, 4, cudaMemcpyDefault);
+              std::printf("%s %s %s %d\\n", name, what, cudaGetErrorName(launched), value);
+            }
+          };
+          static user object("static");
+          int main() { user("main"); }""")
+        lines = "".join(f"{line} cudaSuccess 7\n"
+                        for line in ("static begins", "main begins", "main ends", "static ends"))
+        for flags in ([], ["-O2"], ["-cudart", "static"], ["-rdc=true"]):
+            with self.subTest(flags):
+                self.nvcc(*flags, "-o", "a", "a.cu")
+                self.assertEqual(self.output("a"), lines)
+
 
 if __name__ == "__main__":
     unittest.main()

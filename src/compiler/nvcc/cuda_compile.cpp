@@ -95,6 +95,7 @@ driver::passes driver::passes_for(const input& source, const std::string& object
   if (o_.per_thread_default_stream) add(lines.host, {"-Xclang", "-fgpu-default-stream=per-thread"});
   if (relocatable) add(lines.host, {"-Xclang", "--offload-new-driver"});
   lines.host_rest = joined(rest, dependency_flags(source, object));
+  if (!relocatable) lines.host_rest.push_back("-fpass-plugin=" + tools_.host_pass);
   return lines;
 }
 

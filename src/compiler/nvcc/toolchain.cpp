@@ -75,6 +75,7 @@ toolchain find_toolkit() {
   tools.root = self.parent_path().parent_path().string();
   tools.include = tools.root + "/include";
   tools.pass = tools.root + "/lib64/streambed/sb_pass.so";
+  tools.host_pass = tools.root + "/lib64/streambed/sb_host_pass.so";
   tools.linker_of_bitcode = tools.root + "/lib64/streambed/sb-device-link";
   tools.host_link = tools.root + "/lib64/streambed/host-link";
 

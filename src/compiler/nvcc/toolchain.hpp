@@ -13,7 +13,8 @@ struct toolchain {
   std::string root;       // of the toolkit, found from the executable: it can be moved as a whole
   std::string include;    // its headers
   std::string library;    // its libraries, for the target
-  std::string pass;       // the LLVM pass plugin
+  std::string pass;       // the LLVM pass plugin of device code
+  std::string host_pass;  // and of host code
   std::string host_link;  // this executable under the name that means: link
   std::string linker_of_bitcode;  // merges relocatable device code
 
