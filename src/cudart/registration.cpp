@@ -4,6 +4,7 @@
 // here lives in function-local statics and is never destroyed.
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -37,6 +38,9 @@ struct registered_image {
   std::vector<std::string> managed;
   std::size_t constant_bytes = 0;
 };
+
+// Links signals.cpp into every program that has device code, also from the archive.
+[[gnu::used]] const auto program_sigaction = &::sigaction;
 
 registered_image* image_of(void** handle) {
   auto* image = reinterpret_cast<registered_image*>(handle);

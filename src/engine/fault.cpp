@@ -1,15 +1,20 @@
 #include "engine/fault.hpp"
 
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 
 #include "engine/shared_region.hpp"
 #include "engine/worker.hpp"
+
+// The C library's own, beside the one of this name that libcudart puts in front of it.
+extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*);
 
 namespace sb::engine {
 
@@ -29,7 +34,39 @@ struct {
     {SIGTRAP, status::launch_failure, "trap"},
 };
 constexpr std::size_t signal_count = sizeof answers / sizeof answers[0];
-struct sigaction earlier[signal_count];
+
+std::size_t index_of(int signal) {
+  std::size_t which = 0;
+  while (which < signal_count && answers[which].signal != signal) ++which;
+  return which;
+}
+
+// What the program wants to happen at these signals, once ours are installed.
+struct sigaction wanted[signal_count];
+bool installed = false;
+
+// Guards both. A signal handler may come here while its own thread holds the lock: its holder takes
+// no signals.
+class actions_lock {
+ public:
+  actions_lock() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+    while (held_.test_and_set(std::memory_order_acquire)) sched_yield();
+  }
+  ~actions_lock() {
+    held_.clear(std::memory_order_release);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  actions_lock(const actions_lock&) = delete;
+  actions_lock& operator=(const actions_lock&) = delete;
+
+ private:
+  static std::atomic_flag held_;
+  sigset_t before_;
+};
+constinit std::atomic_flag actions_lock::held_{};
 
 thread_local detail::guard_frame* guard_of_thread = nullptr;
 
@@ -68,16 +105,35 @@ void redirect(ucontext_t& context, void (*function)(), char* stack) {
 #endif
 }
 
+// As the system would have done it for the program's own action.
 void pass_on(std::size_t which, int signal, siginfo_t* info, void* context) {
-  const struct sigaction& old = earlier[which];
-  if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) {
-    old.sa_sigaction(signal, info, context);
-  } else if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
-    old.sa_handler(signal);
+  struct sigaction action;
+  {
+    const actions_lock lock;
+    action = wanted[which];
+    if ((action.sa_flags & SA_RESETHAND) != 0) wanted[which].sa_handler = SIG_DFL;
+  }
+  const bool sent = info->si_code <= 0;  // by somebody, not by an instruction
+  if (action.sa_handler == SIG_IGN && sent) return;
+  if (action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) {
+    // The instruction runs again and ends the process as if we had not been here.
+    struct sigaction none{};
+    none.sa_handler = SIG_DFL;
+    __sigaction(signal, &none, nullptr);
+    if (sent) raise(signal);  // nothing would run again
+    return;
+  }
+  sigset_t blocked = action.sa_mask;  // until the return from the signal
+  if ((action.sa_flags & SA_NODEFER) == 0) sigaddset(&blocked, signal);
+  sigset_t own;
+  sigemptyset(&own);
+  sigaddset(&own, signal);
+  pthread_sigmask(SIG_UNBLOCK, &own, nullptr);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
   } else {
-    // The default: the instruction runs again and ends the process as if we had not been here.
-    sigaction(signal, &old, nullptr);
-    if (info->si_code <= 0) raise(signal);  // sent by somebody: nothing would run again
+    action.sa_handler(signal);
   }
 }
 
@@ -90,8 +146,7 @@ void handle(int signal, siginfo_t* info, void* raw) {
     errno = saved_errno;
     return;
   }
-  std::size_t which = 0;
-  while (which < signal_count && answers[which].signal != signal) ++which;
+  const std::size_t which = index_of(signal);
   if (which == signal_count) return;
   auto& context = *static_cast<ucontext_t*>(raw);
   const bool synchronous = info->si_code > 0;
@@ -124,17 +179,35 @@ namespace detail {
 }  // namespace detail
 
 void install_fault_handlers() {
-  static const bool once = [] {
-    for (std::size_t i = 0; i < signal_count; ++i) {
-      struct sigaction action{};
-      action.sa_sigaction = &handle;
-      action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-      sigemptyset(&action.sa_mask);
-      sigaction(answers[i].signal, &action, &earlier[i]);
-    }
-    return true;
-  }();
-  static_cast<void>(once);
+  const actions_lock lock;
+  if (installed) return;
+  for (std::size_t i = 0; i < signal_count; ++i) {
+    struct sigaction action{};
+    action.sa_sigaction = &handle;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    __sigaction(answers[i].signal, nullptr, &wanted[i]);
+    __sigaction(answers[i].signal, &action, nullptr);
+  }
+  installed = true;
+}
+
+bool is_fault_signal(int signal) { return index_of(signal) != signal_count; }
+
+int program_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
+  const std::size_t which = index_of(signal);
+  if (which == signal_count) return __sigaction(signal, action, old);
+  // A bad pointer of the program must not fault under the lock.
+  struct sigaction asked{}, before{};
+  if (action != nullptr) asked = *action;
+  {
+    const actions_lock lock;
+    if (!installed) return __sigaction(signal, action, old);
+    before = wanted[which];
+    if (action != nullptr) wanted[which] = asked;
+  }
+  if (old != nullptr) *old = before;
+  return 0;
 }
 
 namespace {

@@ -2,7 +2,8 @@
 // process.
 //
 // A worker that runs a fiber, and a copy inside `guarded`, are device code; a signal anywhere else
-// goes to the handler that was installed before ours.
+// goes to the program's own handler: the one that it had before ours, or what it asked for since
+// (program_sigaction).
 #pragma once
 
 #include <csetjmp>
@@ -20,6 +21,12 @@ inline constexpr std::uint64_t barred_address = std::uint64_t{0x00f0} << 48;
 
 // Installs the handlers, once per process.
 void install_fault_handlers();
+
+// sigaction as the program means it. Once the handlers are installed they stay, and for the signals
+// of faults the call reads and writes what a fault outside of device code gets. Safe in signal
+// handlers, and before any constructor ran.
+int program_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
+[[nodiscard]] bool is_fault_signal(int signal);
 
 // A stack for signal handlers of the calling thread: the ordinary one may have overflowed.
 class signal_stack {

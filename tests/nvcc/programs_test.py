@@ -167,5 +167,60 @@ class Processes(NvccTest):
                 self.assertEqual(self.output("a"), lines)
 
 
+class Signals(NvccTest):
+    # Device faults become errors, and the program's own faults go to the program's own handler,
+    # whenever it was installed and however.
+    SOURCE = """
+      #include <csetjmp>
+      #include <csignal>
+      #include <cstdio>
+      #include <cstring>
+      #include <unistd.h>
+      static sigjmp_buf back;
+      static void by_signal(int) { siglongjmp(back, 1); }
+      static void by_action(int, siginfo_t* info, void*) {
+        siglongjmp(back, info->si_addr == (void*)64 ? 2 : 3);
+      }
+      static void install(bool action) {
+        if (!action) {
+          signal(SIGSEGV, by_signal);
+          return;
+        }
+        struct sigaction a {};
+        a.sa_sigaction = by_action;
+        a.sa_flags = SA_SIGINFO;
+        sigaction(SIGSEGV, &a, nullptr);
+      }
+      __global__ void fault(int* p) { *p = 1; }
+      int main(int, char** v) {
+        const bool early = std::strchr(v[1], 'e'), action = std::strchr(v[1], 'a');
+        if (early) install(action);
+        cudaFree(nullptr);
+        if (!early) install(action);
+        struct sigaction now {};
+        sigaction(SIGSEGV, nullptr, &now);
+        const bool own = action ? now.sa_sigaction == by_action : now.sa_handler == by_signal;
+        for (int i = 0; i < 2; ++i) {
+          const int how = sigsetjmp(back, 1);
+          if (how == 0) *(volatile int*)64 = 1;
+          std::printf("%d ", how);
+        }
+        fault<<<1, 1>>>((int*)8);
+        std::printf("%s own %d\\n", cudaGetErrorName(cudaDeviceSynchronize()), own);
+        std::fflush(stdout);
+        signal(SIGSEGV, SIG_DFL);
+        *(volatile int*)64 = 1;
+      }"""
+
+    def test_device_faults_are_errors_beside_a_handler_of_the_program(self):
+        self.write("a.cu", self.SOURCE)
+        for runtime in ("shared", "static"):
+            self.nvcc("-cudart", runtime, "-o", "a", "a.cu")
+            for how, said in (("es", "1 1"), ("s", "1 1"), ("ea", "2 2"), ("a", "2 2")):
+                with self.subTest(runtime=runtime, how=how):
+                    done = self.command(self.folder / "a", how, status=-11)
+                    self.assertEqual(done.stdout, f"{said} cudaErrorIllegalAddress own 1\n")
+
+
 if __name__ == "__main__":
     unittest.main()
