@@ -9,6 +9,7 @@
 #include "sync_functions.h"
 
 #include "atomic_functions.h"
+#include "dpx_functions.h"
 #include "fast_math_functions.h"
 #include "integer_functions.h"
 #include "memory_functions.h"
