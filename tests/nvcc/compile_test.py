@@ -100,6 +100,23 @@ class Phases(NvccTest):
         self.write("a.cu", "#ifdef __CUDA_ARCH__\nint in_device_code;\n#endif\n")
         self.assertIn("in_device_code", self.nvcc("-E", "a.cu").stdout)
 
+    def test_the_earliest_phase_of_several_counts(self):
+        self.write("a.cu", "#ifdef __CUDA_ARCH__\nint in_device_code;\n#endif\n")
+        for words in (["-E", "-c"], ["-c", "-E"], ["-E", "-lib"]):
+            self.assertIn("in_device_code", self.nvcc(*words, "a.cu").stdout)
+        self.assertTrue(self.nvcc("-c", "-E", "-M", "a.cu").stdout.startswith("a.o:"))
+        self.assertFalse((self.folder / "a.o").exists())
+
+    def test_a_source_from_standard_input(self):
+        for words in (["-o", "a"], ["-o", "a", "-rdc=true"]):
+            done = subprocess.run(["nvcc", "-x", "cu", "-", *words], cwd=self.folder, text=True,
+                                  env=self.environment, input=DOUBLING, capture_output=True,
+                                  timeout=300)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(self.output("a"), "ok\n")
+        self.assert_temporaries_are_gone()
+        self.assertIn("Don't know what to do with '-'", self.refused("-c", "-"))
+
     def test_an_object_directory(self):
         self.write("a.cu", DOUBLING)
         (self.folder / "objects").mkdir()
@@ -134,7 +151,7 @@ class Dependencies(NvccTest):
     def test_MMD_MF_MT_MP(self):
         self.nvcc("-MMD", "-MF", "rule.d", "-MT", "target", "-MP", "-c", "a.cu")
         self.assertEqual((self.folder / "rule.d").read_text().replace("\\\n", "").split(),
-                         ["target:", "a.cu", "b.h", "a.cu:", "b.h:"])
+                         ["target:", "a.cu", "b.h", "b.h:"])
 
     def test_a_rewritten_source_appears_under_its_own_name(self):
         self.write("a.cu", '#include "b.h"\n__global__ void k() {}\nvoid f() { k << <1, B>> >(); }')

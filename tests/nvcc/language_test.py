@@ -223,6 +223,27 @@ class Diagnostics(NvccTest):
         self.assertIn("dynamic parallelism", said)
 
 
+    def test_the_exit_status_tells_a_wrong_program_from_one_that_cannot_be_read(self):
+        for text, status in (("int main() { return x }", 2),
+                             ("__global__ void k() { int x = y; }\nint main() {}", 2),
+                             ("#include <vector>\nint main() { std::vector<void> v; }", 2),
+                             ("#error no\nint main() {}", 1),
+                             ('#include "absent.h"\nint main() {}', 1),
+                             ("int f();\nint main() { return f(); }", 1)):
+            with self.subTest(text):
+                self.write("a.cu", text)
+                self.nvcc("a.cu", "-o", "a", status=status)
+        self.write("a.cpp", "int main() { return x; }")
+        self.nvcc("a.cpp", "-o", "a", status=1)
+
+    def test_a_loop_that_only_waits_is_no_warning(self):
+        self.write("a.cu", """
+          __device__ int lock;
+          __global__ void k() { while (atomicCAS(&lock, 0, 1) != 0); atomicExch(&lock, 0); }
+          int main() { k<<<1, 1>>>(); return cudaDeviceSynchronize(); }""")
+        self.assertEqual(self.nvcc("a.cu", "-o", "a").stderr, "")
+
+
 class CommandLine(NvccTest):
     def test_an_unknown_option_is_named_in_nvccs_words(self):
         self.write("a.cu", DOUBLING)
@@ -241,9 +262,33 @@ class CommandLine(NvccTest):
                 (["-Ofast"], "'fast': expected a number"),
                 (["-c=x"], "no argument expected after '-c'"),
                 (["-gencode", "foo"], "'foo' is not in 'keyword=value' format"),
+                (["-gencode", "arch=compute_90"],
+                 "Option '--generate-code arch=compute_90', missing code"),
+                (["-gencode", "code=sm_90"],
+                 "Option '--generate-code code=sm_90', missing architecture"),
+                (["-gencode", "arch=compute_90,code=sm_80"],
+                 "Incompatible code generation requested: arch='compute_90', code='sm_80'"),
+                (["-gencode", "arch=compute_80,code=compute_90"],
+                 "Incompatible code generation requested: arch='compute_80', code='compute_90'"),
+                (["-arch=compute_90a", "-code=sm_90"],
+                 "Incompatible code generation requested: arch='compute_90a', code='sm_90'"),
+                (["-arch=sm_90", "-code=sm_80"],
+                 "Value of -arch option ('sm_90') must be a virtual code architecture"),
+                (["-arch=sm_90", "-code=sm_90"],
+                 "Value of -arch option ('sm_90') must be a virtual code architecture"),
+                (["-arch=all", "-code=sm_90"], "Cannot use '-arch=all' with '--gpu-code (-code)'"),
+                (["-code=sm_90"], "-arch option not specified"),
                 (["-Werror", "foo"], "Value 'foo' is not defined for option 'Werror'")):
             self.assertEqual(self.refused(*words, "a.cu"), f"nvcc fatal   : {message}\n")
         self.assertEqual(self.refused("a.cu", "-o"), "nvcc fatal   : argument expected after '-o'\n")
+
+    def test_code_for_the_architecture_and_newer_ones_is_accepted(self):
+        self.write("a.cu", "int main() {}")
+        for words in (["-arch=compute_80", "-code=sm_90,compute_80"], ["-arch=compute_90"],
+                      ["-arch=compute_90", "-code=sm_90a"], ["-arch=sm_90a"],
+                      ["-gencode", "arch=compute_80,code=[sm_80,compute_80]", "-gencode",
+                       "arch=compute_90a,code=sm_90a"]):
+            self.nvcc(*words, "-dryrun", "a.cu")
 
     def test_wrong_inputs_are_named(self):
         self.assertIn("No input files specified", self.refused())

@@ -28,6 +28,9 @@ constexpr const char* pipe_name = "/dev/fd/3";
 
 constexpr const char* header = "cuda_runtime.h";
 
+// As nvcc answers for its linker of device code.
+constexpr int link_failed = 255;
+
 // clang could not use the precompiled header; the message names it.
 bool blames_cache(const finished& end) {
   return end.status != 0 && (end.errors.find("PCH file") != std::string::npos ||
@@ -107,7 +110,8 @@ void driver::compile_cuda(const input& source, const std::string& object) {
   if (o_.dry_run) return;
   run_passes(lines);
   const std::string rule = dependency_file(source);
-  if (o_.dependencies != dependency_mode::none && file_exists(rule)) remove_from_rule(rule);
+  if (o_.dependencies != dependency_mode::none && file_exists(rule))
+    remove_from_rule(rule, source.path);
 }
 
 void driver::report(const finished& device, const finished& host) {
@@ -144,7 +148,7 @@ void driver::run_passes(const passes& lines) {
       device_end = nvcc::run(lines.device_line(including(cached.device)), device_settings);
       if (device_end.status == 0 && !lines.image_link.empty() && !o_.syntax_only_device) {
         const finished linked = nvcc::run(lines.image_link, device_settings);
-        device_end.status = linked.status;
+        device_end.status = linked.status == 0 ? 0 : link_failed;
         device_end.errors += linked.errors;
       }
     } catch (...) {
@@ -170,8 +174,9 @@ void driver::run_passes(const passes& lines) {
       continue;
     }
     report(device_end, host_end);
-    if (device_end.status != 0) throw tool_failed{device_end.status};
-    if (host_end.status != 0) throw tool_failed{host_end.status};
+    for (const finished* end : {&device_end, &host_end})
+      if (end->status != 0)
+        throw tool_failed{end->status == 1 ? exit_status(end->errors) : end->status};
     return;
   }
 }

@@ -64,7 +64,34 @@ std::vector<std::string> messages_of(const std::string& text) {
   return messages;
 }
 
+bool is_error(const std::string& line) {
+  return is_head(line) && (line.find(": error: ") != std::string::npos ||
+                           line.find(": fatal error: ") != std::string::npos);
+}
+
+// `   12 | # include "missing.h"`, the source line that a message shows.
+bool shows_directive(const std::string& line) {
+  const std::size_t bar = line.find_first_not_of(" 0123456789");
+  if (bar == std::string::npos || bar == 0 || line[bar] != '|') return false;
+  const std::size_t first = line.find_first_not_of(" \t", bar + 1);
+  return first != std::string::npos && line[first] == '#';
+}
+
 }  // namespace
+
+int exit_status(const std::string& errors) {
+  bool shown = true;  // the source line of the last error
+  for (const std::string& each : split(errors, '\n')) {
+    const std::string line = plain(each);
+    if (is_error(line)) {
+      shown = false;
+    } else if (!shown && line.find(" | ") != std::string::npos) {
+      if (shows_directive(line)) return 1;
+      shown = true;
+    }
+  }
+  return 2;
+}
 
 std::string merge_diagnostics(const std::string& device, const std::string& host) {
   std::string out;

@@ -10,4 +10,8 @@ namespace sb::nvcc {
 // it and the notes and source lines after it. Counts ("1 error generated ...") are left out.
 [[nodiscard]] std::string merge_diagnostics(const std::string& device, const std::string& host);
 
+// What nvcc exits with for a source that did not compile: 1 if the preprocessor gave up (#error, a
+// missing header), 2 if the program is wrong.
+[[nodiscard]] int exit_status(const std::string& errors);
+
 }  // namespace sb::nvcc

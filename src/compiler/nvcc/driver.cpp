@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
+#include <iterator>
 
 namespace sb::nvcc {
 namespace {
@@ -71,6 +72,15 @@ finished driver::command(const arguments& line, const child::settings& how) {
   return end;
 }
 
+// The input `-`: both passes read it, so it becomes a file.
+void driver::take_standard_input() {
+  for (input& each : o_.inputs) {
+    if (each.path != "-" || o_.dry_run) continue;
+    each.path = scratch_.file("stdin");
+    write_file(each.path, std::string(std::istreambuf_iterator<char>(std::cin), {}));
+  }
+}
+
 int driver::run() {
   if (o_.verbose || o_.dry_run) print_variables();
   if (!o_.unknown_inputs.empty())
@@ -78,10 +88,11 @@ int driver::run() {
   if (o_.inputs.empty())
     throw fatal_error("No input files specified; use option --help for more information");
   if (o_.clean) return clean(), 0;
+  take_standard_input();
 
   int sources = 0;
   for (const input& each : o_.inputs) {
-    if (!file_exists(each.path))
+    if (each.path != "-" && !file_exists(each.path))
       throw fatal_error("Could not open input file '" + each.path + "': No such file or directory");
     if (is_source(each.kind)) ++sources;
   }

@@ -31,6 +31,8 @@ class driver {
   void print_variables() const;  // the `#$ NAME=value` lines that build systems read
 
  private:
+  void take_standard_input();
+
   // compile.cpp
   void compile_all();
   void compile_one(const input& source, const std::string& object);
@@ -73,7 +75,7 @@ class driver {
   void show(const arguments& line) const;
   [[nodiscard]] std::string temporary(const input& source, const std::string& suffix);
 
-  const options& o_;
+  options o_;
   const toolchain& tools_;
   scratch_directory scratch_;
   header_cache headers_;

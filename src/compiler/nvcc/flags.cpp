@@ -93,7 +93,7 @@ arguments driver::cuda_flags() const {
       "--cuda-path=" + tools_.library + "/streambed", "-Xclang", "-target-sdk-version=12.3",
       "-Wno-unknown-cuda-version", "-fdeclspec", "-Xclang", "-fcuda-allow-variadic-functions",
       // What nvcc does not say either.
-      "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths",
+      "-Wno-empty-body", "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths",
       "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Qunused-arguments"};
   if (tools_.architecture == "x86_64") flags.push_back("-mcx16");  // 128-bit atomicCAS
   // nvcc's default is the GNU dialect of C++17; the headers need C++11.

@@ -138,20 +138,30 @@ arguments header_cache::flags(const std::string& entry) {
           "-Wno-pch-vfsoverlay-mismatch"};
 }
 
-void remove_from_rule(const std::string& dependency_file) {
-  const std::string directory = cache_directory();
-  if (directory.empty()) return;
-  std::string name;  // as make wants it
-  for (char c : directory + source_name) {
+namespace {
+
+std::string as_make_wants_it(const std::string& path) {
+  std::string name;
+  for (char c : path) {
     if (c == ' ' || c == '#') name += '\\';
     if (c == '$') name += '$';
     name += c;
   }
+  return name;
+}
+
+}  // namespace
+
+void remove_from_rule(const std::string& dependency_file, const std::string& source) {
+  const std::string directory = cache_directory();
+  if (directory.empty()) return;
+  const std::string name = as_make_wants_it(directory + source_name);
   std::string text = read_file(dependency_file);
   const std::size_t size = text.size();
   // `target: NAME source ...`, and with -MP `NAME:` on a line of its own.
-  if (const std::size_t at = text.find("\n" + name + ":"); at != std::string::npos)
-    text.erase(at, name.size() + 2);
+  for (const std::string& each : {name, as_make_wants_it(source)})
+    if (const std::size_t at = text.find("\n" + each + ":\n"); at != std::string::npos)
+      text.erase(at, each.size() + 2);
   if (const std::size_t at = text.find(" " + name); at != std::string::npos)
     text.erase(at, name.size() + 1);
   if (text.size() != size) write_file(dependency_file, text);

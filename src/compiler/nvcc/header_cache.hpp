@@ -40,7 +40,8 @@ class header_cache {
   std::string state_;      // of clang and of the toolkit's headers
 };
 
-// clang lists the source of the precompiled header in make rules; it is nobody's business.
-void remove_from_rule(const std::string& dependency_file);
+// clang lists the source of the precompiled header in make rules; it is nobody's business. With -MP
+// it takes it for the source itself, and writes a rule for `source` too.
+void remove_from_rule(const std::string& dependency_file, const std::string& source);
 
 }  // namespace sb::nvcc

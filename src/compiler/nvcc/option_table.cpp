@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "architectures.hpp"
 #include "options.hpp"
 
 namespace sb::nvcc {
@@ -27,56 +28,8 @@ void one_of(const char* option, const std::string& value,
     throw fatal_error("Value '" + value + "' is not defined for option '" + option + "'");
 }
 
-constexpr int known_architectures[] = {75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121};
-
-void add_architecture(options& o, int number) {
-  if (std::find(o.architectures.begin(), o.architectures.end(), number) == o.architectures.end())
-    o.architectures.push_back(number);
-}
-
-// sm_90, sm_90a, compute_100f, lto_80
-int architecture_number(const std::string& name) {
-  for (std::string_view prefix : {"sm_", "compute_", "lto_"}) {
-    if (!starts_with(name, prefix)) continue;
-    std::string digits = name.substr(prefix.size());
-    if (!digits.empty() && (digits.back() == 'a' || digits.back() == 'f')) digits.pop_back();
-    for (int known : known_architectures)
-      if (digits == std::to_string(known)) return known;
-  }
-  throw fatal_error("Unsupported gpu architecture '" + name + "'");
-}
-
-void set_architecture(options& o, const std::string& value) {
-  if (value == "native") return add_architecture(o, 90);
-  if (value == "all" || value == "all-major") {
-    for (int known : known_architectures)
-      if (value == "all" || known % 10 == 0 || known == 75) add_architecture(o, known);
-    return;
-  }
-  add_architecture(o, architecture_number(value));
-}
-
-// arch=compute_90,code=sm_90 or code=[sm_90,compute_90] or code="sm_90,compute_90"
-void generate_code(options& o, const std::string& value) {
-  std::string plain;
-  for (char c : value)
-    if (c != '[' && c != ']' && c != '"' && c != '\'') plain += c;
-  bool in_code = false;
-  for (const std::string& item : split(plain, ',')) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string::npos) {
-      if (!in_code) throw fatal_error("'" + item + "' is not in 'keyword=value' format");
-      (void)architecture_number(item);
-      continue;
-    }
-    const std::string keyword = item.substr(0, equals);
-    if (keyword != "arch" && keyword != "code")
-      throw fatal_error("Illegal keyword '" + keyword + "' for option 'generate-code'");
-    in_code = keyword == "code";
-    const int number = architecture_number(item.substr(equals + 1));
-    if (!in_code) add_architecture(o, number);
-  }
-}
+// The earliest of several phases is the one to stop after: -E -c preprocesses.
+void stop_after(options& o, phase which) { o.stop_after = std::min(o.stop_after, which); }
 
 void set_errors(options& o, const std::string& value) {
   for (const std::string& kind : split_list(value)) {
@@ -118,26 +71,26 @@ std::vector<option_spec> make_table() {
   }
   return {
       // Phases
-      {"--compile", "-c", flag, honoured, SET(o.stop_after = phase::compile),
+      {"--compile", "-c", flag, honoured, SET(stop_after(o, phase::compile)),
        "compile each source into an object"},
       {"--device-c", "-dc", flag, honoured,
-       SET(o.stop_after = phase::compile, o.relocatable_device_code = true), "-c with -rdc=true"},
+       SET(stop_after(o, phase::compile), o.relocatable_device_code = true), "-c with -rdc=true"},
       {"--device-w", "-dw", flag, honoured,
-       SET(o.stop_after = phase::compile, o.relocatable_device_code = false), "-c with -rdc=false"},
-      {"--device-link", "-dlink", flag, honoured, SET(o.stop_after = phase::device_link),
+       SET(stop_after(o, phase::compile), o.relocatable_device_code = false), "-c with -rdc=false"},
+      {"--device-link", "-dlink", flag, honoured, SET(stop_after(o, phase::device_link)),
        "link relocatable device code into an object for the host linker"},
-      {"--link", "-link", flag, honoured, SET(o.stop_after = phase::link),
+      {"--link", "-link", flag, honoured, SET(stop_after(o, phase::link)),
        "compile and link (the default)"},
-      {"--lib", "-lib", flag, honoured, SET(o.stop_after = phase::library),
+      {"--lib", "-lib", flag, honoured, SET(stop_after(o, phase::library)),
        "compile and put the objects into a static library"},
       {"--run", "-run", flag, honoured, SET(o.run = true), "link, then run the program"},
-      {"--preprocess", "-E", flag, honoured, SET(o.stop_after = phase::preprocess),
+      {"--preprocess", "-E", flag, honoured, SET(stop_after(o, phase::preprocess)),
        "preprocess to standard output (as the device pass sees it)"},
       {"--generate-dependencies", "-M", flag, honoured,
-       SET(o.stop_after = phase::dependencies, o.dependencies = dependency_mode::all),
+       SET(stop_after(o, phase::dependencies), o.dependencies = dependency_mode::all),
        "write a make rule instead of compiling"},
       {"--generate-nonsystem-dependencies", "-MM", flag, honoured,
-       SET(o.stop_after = phase::dependencies, o.dependencies = dependency_mode::user),
+       SET(stop_after(o, phase::dependencies), o.dependencies = dependency_mode::user),
        "-M without system headers"},
       {"--generate-dependencies-with-compile", "-MD", flag, honoured,
        SET(o.dependencies = dependency_mode::all), "write a make rule beside compiling"},
@@ -304,8 +257,7 @@ std::vector<option_spec> make_table() {
       {"--gpu-architecture", "-arch", value, honoured, set_architecture,
        "sets __CUDA_ARCH__; native is sm_90, the default sm_75. Of several, the newest up to "
        "sm_90"},
-      {"--gpu-code", "-code", list, honoured,
-       SET(for (const std::string& name : split_list(v))(void) architecture_number(name)),
+      {"--gpu-code", "-code", list, honoured, SET(append(o.code, v)),
        "checked; the code is always this machine's"},
       {"--generate-code", "-gencode", value, honoured, generate_code, "like -arch, repeatable"},
       {"--relocatable-device-code", "-rdc", boolean, honoured,

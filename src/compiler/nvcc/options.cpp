@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <unordered_map>
 
+#include "architectures.hpp"
+
 namespace sb::nvcc {
 namespace {
 
@@ -162,6 +164,7 @@ options parse_command_line(const arguments& args) {
   for (const std::string& define : o.defines)
     if (define.substr(0, define.find('=')) == "CUDA_API_PER_THREAD_DEFAULT_STREAM")
       o.per_thread_default_stream = true;
+  check_architectures(o);
   // -x may come after the files that it is for.
   for (std::string& file : files) {
     const auto kind = kind_of(file, o.as);

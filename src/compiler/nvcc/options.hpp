@@ -15,7 +15,8 @@
 
 namespace sb::nvcc {
 
-enum class phase { link, compile, preprocess, dependencies, device_link, library };
+// In their order.
+enum class phase { dependencies, preprocess, compile, device_link, library, link };
 
 enum class language { by_suffix, c, cxx, cuda };
 
@@ -60,6 +61,8 @@ struct options {
   arguments errors;                // kinds given to -Werror
   arguments warnings;              // -Wreorder and friends, as clang spells them
   std::vector<int> architectures;  // 75, 90 ...; in the order given, without repetitions
+  std::string architecture;        // as given to -arch
+  arguments code;                  // as given to -code
   cudart_kind cudart = cudart_kind::shared;
   std::string seed;
 
