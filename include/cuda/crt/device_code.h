@@ -14,6 +14,7 @@
 #include "integer_functions.h"
 #include "memory_functions.h"
 #include "min_max_functions.h"
+#include "nv_atomic_functions.h"
 #include "packed_functions.h"
 #include "rounding_functions.h"
 #include "special_functions.h"
