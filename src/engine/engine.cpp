@@ -204,6 +204,19 @@ void engine::impl::let_attend() {
   for (int i = 0; i < looks && workers->attended() && !box.empty(); ++i) relax();
 }
 
+race_set engine::impl::races_before(const sched::wait_target& target) const {
+  switch (target.scope) {
+    case sched::wait_scope::command:
+      return races.of(target.command);
+    case sched::wait_scope::stream:
+      return races.of(target.stream);
+    case sched::wait_scope::blocking_streams:
+    case sched::wait_scope::device:
+      break;
+  }
+  return races.of(target.device);
+}
+
 status engine::synchronize(const sched::wait_target& target, device_id device) {
   impl& e = *impl_;
   e.let_attend();

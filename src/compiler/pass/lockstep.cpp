@@ -1,6 +1,7 @@
 #include "compiler/pass/lockstep.hpp"
 
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/region_preparation.hpp"
