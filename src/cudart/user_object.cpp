@@ -22,7 +22,8 @@ std::mutex& objects_mutex() {
   return *mutex;
 }
 
-// Once the last reference is gone the object is: what a program gives back too much changes nothing.
+// Once the last reference is gone the object is: what a program gives back too much changes
+// nothing.
 void drop(cudaUserObject_t object, unsigned count) {
   if (!objects().alive(object)) return;
   {

@@ -45,9 +45,14 @@ struct node_progress {
 struct node : submission, node_progress {
   // Not in use: the next of its batch.
   [[nodiscard]] node*& next_idle() { return next_idle_; }
+  // The first of a batch: the first of the next one, and how many there are in its own.
+  [[nodiscard]] node*& next_batch() { return next_batch_; }
+  [[nodiscard]] std::size_t& batch_count() { return batch_count_; }
 
  private:
   node* next_idle_ = nullptr;
+  node* next_batch_ = nullptr;
+  std::size_t batch_count_ = 0;
 };
 
 }  // namespace sb::engine

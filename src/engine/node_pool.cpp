@@ -1,10 +1,16 @@
 #include "engine/node_pool.hpp"
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 namespace sb::engine {
+
+struct node_slab {
+  node_slab* next;
+  std::array<node, node_pool::batch_size> nodes{};
+};
 
 struct node_pool::cache {
   std::shared_ptr<node_pool> owner;
@@ -41,17 +47,21 @@ node_pool::cache::~cache() {
   cache_ended = true;
 }
 
+node_pool::~node_pool() {
+  while (slabs_ != nullptr) delete std::exchange(slabs_, slabs_->next);
+}
+
 node_batch node_pool::refill() {
   const std::lock_guard lock(lock_);
-  if (!batches_.empty()) {
-    const node_batch batch = batches_.back();
-    batches_.pop_back();
+  node_batch batch;
+  if (batches_ != nullptr) {
+    batch = {batches_, batches_->batch_count()};
+    batches_ = batches_->next_batch();
     return batch;
   }
-  slabs_.push_back(std::make_unique<node[]>(batch_size));
-  node_batch batch;
+  slabs_ = new node_slab{slabs_};
   for (std::size_t i = batch_size; i-- != 0;) {
-    node* n = &slabs_.back()[i];
+    node* n = &slabs_->nodes[i];
     n->next_idle() = batch.first;
     batch.first = n;
   }
@@ -61,7 +71,9 @@ node_batch node_pool::refill() {
 
 void node_pool::put(node_batch batch) {
   const std::lock_guard lock(lock_);
-  batches_.push_back(batch);
+  batch.first->batch_count() = batch.count;
+  batch.first->next_batch() = batches_;
+  batches_ = batch.first;
 }
 
 node* node_pool::take() {

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include "engine/node.hpp"
 #include "engine/short_lock.hpp"
@@ -19,12 +18,22 @@ struct node_batch {
   std::size_t count = 0;
 };
 
+// Nodes that were made together.
+struct node_slab;
+
 class node_pool : public std::enable_shared_from_this<node_pool> {
  public:
+  node_pool() = default;
+  ~node_pool();
+  node_pool(const node_pool&) = delete;
+  node_pool& operator=(const node_pool&) = delete;
+
   // A node whose submission is as if just constructed; its progress is not.
   [[nodiscard]] node* take();
   // What the node does is destroyed now.
   void give(node* n);
+
+  static constexpr std::size_t batch_size = 64;
 
   // A thread's own.
   struct cache;
@@ -33,13 +42,12 @@ class node_pool : public std::enable_shared_from_this<node_pool> {
   node_batch refill();
   void put(node_batch batch);
 
-  static constexpr std::size_t batch_size = 64;
-
   node_batch returning_;  // for give()
   short_lock lock_;
-  // Guarded by lock_.
-  std::vector<node_batch> batches_;
-  std::vector<std::unique_ptr<node[]>> slabs_;
+  // Guarded by lock_. Lists that need no memory of their own: what one thread allocates and another
+  // frees under a lock of ours looks like a race to whoever does not know the lock.
+  node* batches_ = nullptr;  // the first of each, by next_batch()
+  node_slab* slabs_ = nullptr;
 };
 
 }  // namespace sb::engine
