@@ -220,9 +220,10 @@ int main() {
 #define P(k, n)                                                           \
   K(k, n)                                                                 \
   for (dim3 b : {dim3(1), dim3(20), dim3(100), dim3(16, 16), dim3(8, 3)}) \
-      go(#k, 5, b.x* b.y* b.z, [&](int* d) { k<<<5, b>>>(d, n); });
+    go(#k, 5, b.x* b.y* b.z, [&](int* d) { k<<<5, b>>>(d, n); });
   P(warpsum, 0)
-  K(blocksum, 0) K(blocksum2, 0) P(wscan, 0) P(votes, 0) K(idx, 0) P(loopshf, 0) P(loopshf, 9)
-      K(syncw, 0) P(reds, 0) K(tile, 0) K(diverge, 0) K(half, 0) K(wbranch, 0) K(compact, 0)
-          P(actm, 0) P(dyn, 3) K(gstride, 0)
+  K(blocksum, 0)
+  K(blocksum2, 0) P(wscan, 0) P(votes, 0) K(idx, 0) P(loopshf, 0) P(loopshf, 9) K(syncw, 0)
+      P(reds, 0) K(tile, 0) K(diverge, 0) K(half, 0) K(wbranch, 0) K(compact, 0) P(actm, 0)
+          P(dyn, 3) K(gstride, 0)
 }
