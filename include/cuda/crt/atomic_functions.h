@@ -1,5 +1,5 @@
-/* Atomic functions. All are relaxed, as on the device; order comes from __threadfence. The _block
-   and _system forms are the same: every thread sees one memory. */
+/* Atomic functions. All but comparisons are relaxed, as on the device; order comes from
+   __threadfence. The _block and _system forms are the same: every thread sees one memory. */
 #ifndef STREAMBED_ATOMIC_FUNCTIONS_H
 #define STREAMBED_ATOMIC_FUNCTIONS_H
 
@@ -58,11 +58,12 @@ SB_FN float atomicExch(float* address, float value) {
 }
 SB_ATOMIC_BOTH_SCOPES(atomicExch, float, (float* address, float value), (address, value))
 
-/* The old value is what the comparison saw, also when it failed. */
+/* The old value is what the comparison saw, also when it failed. Locks are built of these: a device
+   does not do what comes behind one before it, so neither does this. */
 #define SB_ATOMIC_CAS(type)                                                          \
   SB_FN type atomicCAS(type* address, type compare, type value) {                    \
-    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_RELAXED,   \
-                                __ATOMIC_RELAXED);                                   \
+    __atomic_compare_exchange_n(address, &compare, value, false, __ATOMIC_ACQ_REL,   \
+                                __ATOMIC_ACQUIRE);                                   \
     return compare;                                                                  \
   }                                                                                  \
   SB_ATOMIC_BOTH_SCOPES(atomicCAS, type, (type * address, type compare, type value), \
@@ -119,8 +120,8 @@ template <typename Type>
 SB_FN typename __sb_atomic_128<Type>::type atomicCAS(Type* address, Type compare, Type value) {
   unsigned __int128 expected = __builtin_bit_cast(unsigned __int128, compare);
   __atomic_compare_exchange_n(reinterpret_cast<unsigned __int128*>(address), &expected,
-                              __builtin_bit_cast(unsigned __int128, value), false, __ATOMIC_RELAXED,
-                              __ATOMIC_RELAXED);
+                              __builtin_bit_cast(unsigned __int128, value), false, __ATOMIC_ACQ_REL,
+                              __ATOMIC_ACQUIRE);
   return __builtin_bit_cast(Type, expected);
 }
 template <typename Type>
