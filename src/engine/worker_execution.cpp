@@ -153,7 +153,8 @@ bool worker_pool::keep_small(kernel_run& run, std::uint64_t n) {
   worker* w = current_worker();
   if (w == nullptr || !w->attends || n != run.blocks) return false;
   if (run.info().mode != abi::kernel_mode::loop || w->smalls.count >= most) return false;
-  // Blocks of a higher priority go through the pool, which knows about priorities.
+  // Nobody goes before one that waits in the pool with the same or a higher priority.
+  if (urgent_.load(std::memory_order_relaxed) <= run.priority) return false;
   if (w->smalls.first != nullptr && w->smalls.first->priority != run.priority) return false;
   const std::uint64_t cost = run.cost->block_ns();
   if (cost == kernel_cost::unknown || cost * n > small_ns) return false;
