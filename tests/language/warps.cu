@@ -225,6 +225,11 @@ int main() {
   K(blocksum, 0)
   K(blocksum2, 0)
   P(wscan, 0)
-  P(votes, 0) K(idx, 0) P(loopshf, 0) P(loopshf, 9) K(syncw, 0) P(reds, 0) K(tile, 0) K(diverge, 0)
-      K(half, 0) K(wbranch, 0) K(compact, 0) P(actm, 0) P(dyn, 3) K(gstride, 0)
+  P(votes, 0)
+  K(idx, 0)
+  P(loopshf, 0)
+  P(loopshf, 9)
+  K(syncw, 0)
+  P(reds, 0)
+  K(tile, 0) K(diverge, 0) K(half, 0) K(wbranch, 0) K(compact, 0) P(actm, 0) P(dyn, 3) K(gstride, 0)
 }
