@@ -25,6 +25,7 @@ constinit thread_local bool own_streams_ended = false;
 struct end_of_thread {
   bool armed = false;
   ~end_of_thread() {
+    const engine::unwatched quiet;
     own_streams_ended = true;
     if (own_streams == nullptr || engine::forked_away()) return;
     for (std::uint32_t d = 0; d < the_engine().device_count(); ++d) {

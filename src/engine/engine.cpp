@@ -64,7 +64,10 @@ engine& engine::instance() {
   static engine* const one = [] {
     the_instance = new engine(options_from_environment());
     watch_forks();
-    std::atexit([] { the_instance->impl_->stop(std::chrono::milliseconds(200)); });
+    std::atexit([] {
+      const unwatched quiet;
+      the_instance->impl_->stop(std::chrono::milliseconds(200));
+    });
     return the_instance;
   }();
   return *one;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <csignal>
 
+#include "engine/races.hpp"
+
 namespace sb::engine {
 
 namespace {
@@ -48,6 +50,7 @@ bool event_watch::stop(std::chrono::milliseconds patience) {
 }
 
 void event_watch::main() {
+  const unwatched quiet;
   pthread_setname_np(pthread_self(), "sb-events");
   sigset_t all;
   sigfillset(&all);
