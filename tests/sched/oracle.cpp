@@ -15,8 +15,8 @@ std::size_t oracle::add_stream(device_id device, stream_kind kind, stream_id id)
 }
 
 std::string oracle::describe(std::size_t i) const {
-  constexpr const char* kinds[] = {"kernel", "copy", "fill",  "host function",
-                                   "record", "wait", "marker"};
+  constexpr const char* kinds[] = {"kernel", "copy", "fill",    "host function",
+                                   "record", "wait", "section", "marker"};
   return "command " + std::to_string(i) + " (" +
          kinds[static_cast<std::size_t>(commands_[i].what.kind)] + " in stream " +
          std::to_string(commands_[i].stream) + ")";
