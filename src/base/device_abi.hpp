@@ -24,7 +24,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 struct device_table;
 
@@ -147,7 +147,11 @@ enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 
   X(void, grid_sync, (void)) /* cooperative launches */                                        \
   X(std::uint32_t, sm_id, (void))                                                              \
   /* yield, telling what the loop's exit depends on: a changed value means that it got on */   \
-  X(void, spin, (std::uint64_t seen))
+  X(void, spin, (std::uint64_t seen))                                                          \
+  /* assert_fail in a loop over threads: returns, and the thread's turn ends */                \
+  X(void, note_assertion,                                                                      \
+    (const char* expression, const char* file, std::uint32_t line, const char* function))      \
+  X(void, end_if_asserted, (void)) /* behind the loop: ends the block if a turn noted one */
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

@@ -259,13 +259,29 @@ int print(thread_context* self, const char* format, ...) {
   return length < 0 ? -1 : conversions(format);
 }
 
-void assert_fail(thread_context* self, const char* expression, const char* file, std::uint32_t line,
-                 const char* function) {
+void say_assertion(const thread_context* self, const char* expression, const char* file,
+                   std::uint32_t line, const char* function) {
   const abi::block_context& b = *self->block;
   std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n",
                file, line, function, b.block_idx[0], b.block_idx[1], b.block_idx[2], self->tid[0],
                self->tid[1], self->tid[2], expression);
+}
+
+void assert_fail(thread_context* self, const char* expression, const char* file, std::uint32_t line,
+                 const char* function) {
+  say_assertion(self, expression, file, line, function);
   block_of(self).fail_thread(thread_of(self), {status::assert_triggered, nullptr, nullptr});
+}
+
+void note_assertion(thread_context* self, const char* expression, const char* file,
+                    std::uint32_t line, const char* function) {
+  say_assertion(self, expression, file, line, function);
+  block_of(self).failure = {status::assert_triggered, nullptr, nullptr};
+}
+
+void end_if_asserted(thread_context* self) {
+  block& b = block_of(self);
+  if (b.failure.error != status::success) b.fail(thread_of(self), b.failure);
 }
 
 void trap(thread_context* self) {

@@ -1,5 +1,6 @@
 """What programs do around their kernels: constructors, fork, signal handlers, pointers that only travel."""
 
+import re
 import unittest
 
 from toolkit import NvccTest
@@ -220,6 +221,51 @@ class Signals(NvccTest):
                 with self.subTest(runtime=runtime, how=how):
                     done = self.command(self.folder / "a", how, status=-11)
                     self.assertEqual(done.stdout, f"{said} cudaErrorIllegalAddress own 1\n")
+
+
+class Assertions(NvccTest):
+    LINE = r".*a\.cu:\d+: .*: block: \[(\d+),0,0\], thread: \[(\d+),0,0\] Assertion `.*` failed\."
+
+    def lines(self, source):
+        self.write("a.cu", source)
+        self.nvcc("-o", "a", "a.cu")
+        done = self.command(self.folder / "a", STREAMBED_FAULT_REPORT="0")
+        found = [re.fullmatch(self.LINE, line) for line in done.stderr.splitlines()]
+        self.assertTrue(all(found), done.stderr)
+        return sorted((int(one[1]), int(one[2])) for one in found)
+
+    END = "int main() { k<<<2, 32>>>(60, out()); return cudaDeviceSynchronize() != cudaErrorAssert; }"
+    START = "#include <cassert>\nint* out() { int* p; cudaMalloc(&p, 1024); return p; }\n"
+    FAILING = [(1, 28), (1, 29), (1, 30), (1, 31)]
+
+    def test_every_thread_whose_assertion_fails_says_so(self):
+        self.assertEqual(self.lines(self.START + """
+          __device__ void check(int t, int n) { assert(t < n); }
+          __global__ void k(int n, int* out) {
+            int t = blockIdx.x * blockDim.x + threadIdx.x;
+            for (int i = 0; i < 2; ++i) check(t, n);
+            out[t] = t;
+          }""" + self.END), self.FAILING)
+
+    def test_so_do_threads_with_a_barrier_before_it(self):
+        self.assertEqual(self.lines(self.START + """
+          __global__ void k(int n, int* out) {
+            int t = blockIdx.x * blockDim.x + threadIdx.x;
+            __syncthreads();
+            assert(t < n);
+            out[t] = t;
+            __syncthreads();
+            assert(t < n);
+          }""" + self.END), self.FAILING)
+
+    def test_so_do_the_threads_of_a_warp_that_shuffled(self):
+        self.assertEqual(self.lines(self.START + """
+          __global__ void k(int n, int* out) {
+            int t = blockIdx.x * blockDim.x + threadIdx.x;
+            int last = __shfl_sync(~0u, t, 31);
+            assert(t < n || last < n);
+            out[t] = __shfl_down_sync(~0u, last, 1);
+          }""" + self.END), self.FAILING)
 
 
 if __name__ == "__main__":

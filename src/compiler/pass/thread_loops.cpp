@@ -2,6 +2,7 @@
 
 #include <llvm/IR/InstIterator.h>
 
+#include "compiler/pass/assertions.hpp"
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -149,6 +150,7 @@ void bind_warp(Function& function) {
 
 CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function& function,
                            ArrayRef<Value*> args) {
+  bool asserts = go_on_after_assertions(function);
   Value* size[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     size[axis] = block_size(builder, axis);
@@ -166,6 +168,9 @@ CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function&
   mark_thread_loop(*x.next(builder));
   y.next(builder);
   z.next(builder);
+  if (asserts) {
+    end_after_assertions(builder);
+  }
   return call;
 }
 
@@ -204,6 +209,7 @@ std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& function,
 
 CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& function,
                          ArrayRef<Value*> args) {
+  bool asserts = go_on_after_assertions(function);
   Function& caller = *builder.GetInsertBlock()->getParent();
   Value* lanes = caller.getArg(caller.arg_size() - 1);
   counting_loop lane(builder, lanes, 1, "lane");
@@ -216,6 +222,9 @@ CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& f
   all[all.size() - 1] = lanes;
   auto* call = builder.CreateCall(&function, all);
   mark_thread_loop(*lane.next(builder));
+  if (asserts) {
+    end_after_assertions(builder);
+  }
   return call;
 }
 

@@ -1,4 +1,5 @@
-// Loops over the threads of a block.
+// Loops over the threads of a block. A failed assertion ends a thread's turn, and the block behind
+// the loop.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>

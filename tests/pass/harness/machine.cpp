@@ -218,6 +218,17 @@ void assert_fail(thread_context*, const char* expression, const char*, std::uint
   leave();
 }
 
+void note_assertion(thread_context*, const char* expression, const char*, std::uint32_t,
+                    const char*) {
+  machine.result.failed_assertion = expression;
+}
+
+void end_if_asserted(thread_context*) {
+  if (!machine.result.failed_assertion.empty()) {
+    leave();
+  }
+}
+
 void trap(thread_context*) {
   machine.result.trapped = true;
   leave();
@@ -262,6 +273,8 @@ abi::device_table make_table() {
   set(table.grid_sync, &grid_sync);
   set(table.sm_id, &sm_id);
   set(table.spin, &spin_slot);
+  set(table.note_assertion, &note_assertion);
+  set(table.end_if_asserted, &end_if_asserted);
   return table;
 }
 
