@@ -2,6 +2,7 @@
 // objects.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -11,10 +12,27 @@
 #include "compiler/nvcc/device_object.hpp"
 #include "compiler/nvcc/diagnostics.hpp"
 #include "compiler/nvcc/options.hpp"
+#include "compiler/nvcc/process.hpp"
 
 namespace {
 
 using namespace sb::nvcc;
+
+TEST(Outputs, OfAFailedCompilationAreRemovedUnlessTheyAreNoFiles) {
+  const auto folder = std::filesystem::temp_directory_path() / "streambed-outputs-test";
+  std::filesystem::create_directories(folder);
+  const std::string file = folder / "a.o";
+  const std::string pipe = folder / "pipe";
+  std::ofstream(file) << "x";
+  std::filesystem::remove(pipe);
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  remove_output(file);
+  remove_output(pipe);
+  remove_output(file);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::filesystem::remove_all(folder);
+}
 
 TEST(Diagnostics, SaysWhatBothPassesSayOnce) {
   const std::string shared =

@@ -165,8 +165,7 @@ void driver::run_passes(const passes& lines) {
       close(ends[1]);
       host_child.stop();
       host_child.wait();
-      std::error_code ignored;
-      std::filesystem::remove(lines.object, ignored);
+      remove_output(lines.object);
     }
     if (use_cache && (blames_cache(device_end) || blames_cache(host_end))) {
       header_cache::forget(cached);

@@ -267,11 +267,10 @@ void driver::execute(const std::string& program) {
 }
 
 void driver::clean() {
-  std::error_code ignored;
   if (o_.stop_after == phase::compile)
-    for (const input& source : o_.inputs) fs::remove(object_for(source, false), ignored);
+    for (const input& source : o_.inputs) remove_output(object_for(source, false));
   else
-    fs::remove(o_.output.empty() ? "a.out" : o_.output, ignored);
+    remove_output(o_.output.empty() ? "a.out" : o_.output);
 }
 
 }  // namespace sb::nvcc

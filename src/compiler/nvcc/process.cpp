@@ -199,6 +199,11 @@ bool is_executable(const std::string& path) {
 
 bool file_exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+void remove_output(const std::string& path) {
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored)) std::filesystem::remove(path, ignored);
+}
+
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) return is_executable(name) ? name : "";
   const char* path = std::getenv("PATH");

@@ -67,5 +67,7 @@ class scratch_directory {
 [[nodiscard]] std::string find_program(const std::string& name);  // on PATH; empty if not there
 [[nodiscard]] bool is_executable(const std::string& path);
 [[nodiscard]] bool file_exists(const std::string& path);
+// A result that is not to stay. Devices and pipes do: `-o /dev/null` must not take that away.
+void remove_output(const std::string& path);
 
 }  // namespace sb::nvcc
