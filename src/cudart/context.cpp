@@ -1,5 +1,6 @@
 #include "cudart/context.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
@@ -168,6 +169,12 @@ result<CUevent_st*> resolve(cudaEvent_t event) {
     return status::context_is_destroyed;
   }
   return event;
+}
+
+std::int8_t nearest_priority(int wanted, device_id device) {
+  const device_profile& profile = the_engine().profile(device);
+  return static_cast<std::int8_t>(
+      std::clamp(wanted, profile.greatest_priority, profile.least_priority));
 }
 
 bool launch_blocking() {

@@ -42,10 +42,10 @@ struct CUstream_st {
   sb::device_id device;
   std::uint32_t generation = 0;  // of the device
   sb::stream_kind kind = sb::stream_kind::blocking;
-  int priority = 0;
   unsigned flags = 0;
   std::uint64_t unique_id = 0;
 
+  std::atomic<int> priority{0};  // changed by cudaStreamSetAttribute
   // True while `captured_by` is set; read without the lock on every call.
   std::atomic<bool> capturing{false};
   // Guarded by capture_mutex().
@@ -205,6 +205,10 @@ CUevent_st* make_event(unsigned flags, std::shared_ptr<engine::shared_event> sha
 // nothing to wait for.
 engine::operation record_now(const std::shared_ptr<engine::event_state>& state);
 engine::operation wait_now(const engine::event_state& state);
+
+// CUDA: a priority outside the device's range counts as the nearest one; errors.tsv priority.want*,
+// priorities.tsv launch.attr.*, graph.set.*
+std::int8_t nearest_priority(int wanted, device_id device);
 
 // True after CUDA_LAUNCH_BLOCKING=1.
 bool launch_blocking();

@@ -219,6 +219,8 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
     cudaLaunchAttribute a{};
     a.id = id;
     a.val = *value;
+    if (id == cudaLaunchAttributePriority)
+      a.val.priority = nearest_priority(a.val.priority, node->recipe.device);
     kernel.attributes.push_back(a);
     apply(*node, a);
   });

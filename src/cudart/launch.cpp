@@ -1,5 +1,4 @@
 // Kernel launches.
-#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -152,9 +151,7 @@ SB_API cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* confi
         shape.cooperative = attribute.val.cooperative != 0;
       }
       if (attribute.id == cudaLaunchAttributePriority) {
-        const device_profile& profile = the_engine().profile(current_device());
-        extras.priority = static_cast<std::int8_t>(
-            std::clamp(attribute.val.priority, profile.greatest_priority, profile.least_priority));
+        extras.priority = nearest_priority(attribute.val.priority, current_device());
       }
     }
     return launch(function, shape, arguments, config->stream, extras);

@@ -12,9 +12,7 @@ namespace sb::cudart {
 namespace {
 
 status create(cudaStream_t* out, unsigned flags, int priority) {
-  const device_profile& profile = the_engine().profile(current_device());
-  // CUDA: a priority outside the range counts as the nearest one; errors.tsv priority.want*
-  const int clamped = std::clamp(priority, profile.greatest_priority, profile.least_priority);
+  const int clamped = nearest_priority(priority, current_device());
   const stream_kind kind =
       (flags & cudaStreamNonBlocking) != 0 ? stream_kind::non_blocking : stream_kind::blocking;
   CUstream_st* stream = make_stream(current_device(), kind, flags, clamped);
@@ -33,6 +31,12 @@ cudaError_t read(cudaStream_t handle, Out* out, Read&& get) {
     *out = static_cast<Out>(get(**stream));
     return status::success;
   });
+}
+
+// CUDA: what the stream gets from now on has the new priority; priorities.tsv stream.attr.*
+void set_priority(CUstream_st& stream, int wanted) {
+  stream.priority = nearest_priority(wanted, stream.device);
+  the_engine().set_priority(stream.id, stream.priority);
 }
 
 std::mutex& attributes_mutex() {
@@ -115,7 +119,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t stream, unsigned* f
 SB_PTSZ(cudaStreamGetFlags, (cudaStream_t stream, unsigned* flags), (stream, flags))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return read(stream, priority, [](const CUstream_st& s) { return s.priority; });
+  return read(stream, priority, [](const CUstream_st& s) { return s.priority.load(); });
 }
 SB_PTSZ(cudaStreamGetPriority, (cudaStream_t stream, int* priority), (stream, priority))
 
@@ -129,7 +133,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamGetDevice(cudaStream_t stream, int* devic
 }
 SB_PTSZ(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device))
 
-// Attributes are kept and handed back; none of them changes what a stream may do.
+// Attributes are kept and handed back; of them only the priority changes what a stream does.
 SB_API cudaError_t CUDARTAPI cudaStreamGetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
                                                     cudaLaunchAttributeValue* out) {
   return entry(call_kind::device, [&]() -> status {
@@ -151,12 +155,13 @@ SB_PTSZ(cudaStreamGetAttribute,
 SB_API cudaError_t CUDARTAPI cudaStreamSetAttribute(cudaStream_t handle, cudaLaunchAttributeID id,
                                                     const cudaLaunchAttributeValue* value) {
   return entry(call_kind::device, [&]() -> status {
-    // A stream's priority is fixed when it is made.
-    if (value == nullptr || !is_stream_attribute(id) || id == cudaLaunchAttributePriority) {
-      return status::invalid_value;
-    }
+    if (value == nullptr || !is_stream_attribute(id)) return status::invalid_value;
     const auto stream = resolve(handle);
     if (!stream) return stream.error();
+    if (id == cudaLaunchAttributePriority) {
+      set_priority(**stream, value->priority);
+      return status::success;
+    }
     const std::lock_guard lock(attributes_mutex());
     auto& kept = (*stream)->attributes;
     std::erase_if(kept, [&](const cudaLaunchAttribute& a) { return a.id == id; });
@@ -180,6 +185,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamCopyAttributes(cudaStream_t to, cudaStrea
     const std::lock_guard lock(attributes_mutex());
     const auto copy = (*source)->attributes;
     (*destination)->attributes = copy;
+    set_priority(**destination, (*source)->priority);
     return status::success;
   });
 }

@@ -126,6 +126,11 @@ stream_id engine::create_stream(device_id device, stream_kind kind, int priority
   return id;
 }
 
+void engine::set_priority(stream_id stream, int priority) {
+  impl_->streams[stream].priority.store(static_cast<std::int8_t>(priority),
+                                        std::memory_order_relaxed);
+}
+
 stream_id engine::legacy_stream(device_id device) {
   std::lock_guard lock(impl_->mutex);
   stream_id& id = impl_->at(device).legacy;

@@ -22,7 +22,7 @@ struct engine_options {
   std::vector<device_profile> devices;
   std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
   std::uint32_t pending_entries =
-      1023;                   // a stream takes this many; the next call blocks its caller
+      1021;                   // a stream takes this many in a queue; the next call blocks
   std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
 };
 
@@ -43,10 +43,11 @@ class engine {
   // `number` is what messages call the stream.
   stream_id create_stream(device_id device, stream_kind kind, int priority,
                           std::uint64_t number = 0);
+  void set_priority(stream_id stream, int priority);  // of what is submitted from now on
   stream_id legacy_stream(device_id device);
   void destroy_stream(stream_id stream);  // pending work still runs
 
-  // Enqueues. Blocks only where CUDA does: a kernel, copy or fill behind 1023 of them.
+  // Enqueues. Blocks only where CUDA does: a kernel, copy or fill behind 1021 of them.
   // Waits for records that are complete are submitted too: the scheduler knows when they count.
   command_id submit(stream_id stream, operation what, std::span<const command_id> after = {});
   // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is

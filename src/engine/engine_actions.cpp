@@ -47,10 +47,6 @@ void engine::impl::release(kernel_run& run, std::uint64_t n) {
 
 void engine::impl::end_command(node* n) {
   n->ended = true;
-  if (n->as.order == command_order::in_stream && takes_entry(n->as.kind, n->as.direction)) {
-    std::atomic<std::uint32_t>& over = streams[n->as.stream].over;
-    over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
   dead.push_back(n);
 }
 
@@ -139,6 +135,10 @@ void engine::impl::act(const sched::action& a) {
 // on.
 void engine::impl::start(node* n) {
   n->started = true;
+  if (const queue_class queue = entry_of(n->as); queue != queue_class::none) {
+    std::atomic<std::uint32_t>& over = streams[n->as.stream].in(queue).over;
+    over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
   const bool drop = failed(n->device) || stopped;
   if (std::holds_alternative<kernel_operation>(n->what)) {
     if (drop) to_abandon.push_back(n);

@@ -104,7 +104,7 @@ struct engine::impl final : kernel_sink {
   node* new_node(stream_id stream, operation what);
   command_id post(node* n);
   command_id submit_now(node* n, std::span<const command_id> after);
-  bool take_room(stream_id stream);
+  bool take_room(stream_id stream, queue_class queue);
   // With the lock held:
   void take_in();  // everything that was submitted so far
   // The same at a completion, without looking where submitters write: what a host thread submitted

@@ -45,13 +45,6 @@ struct describe {
   }
 };
 
-bool takes_entry(const operation& what) {
-  if (const auto* copy = std::get_if<copy_operation>(&what))
-    return sb::takes_entry(command_kind::copy, copy->direction);
-  return std::holds_alternative<kernel_operation>(what) ||
-         std::holds_alternative<fill_operation>(what);
-}
-
 }  // namespace
 
 // Only shared hardware queues ask for the time.
@@ -134,10 +127,10 @@ void engine::impl::take_in() {
   }
 }
 
-// A call reserves its entry before it takes a ticket. CUDA: what comes behind 1023 pending entries
-// of its stream blocks; h200/thresholds.tsv
-bool engine::impl::take_room(stream_id stream) {
-  stream_state& s = streams[stream];
+// A call reserves its entry before it takes a ticket. CUDA: what comes behind 1021 entries of its
+// stream that have not begun blocks; h200/pending.tsv
+bool engine::impl::take_room(stream_id stream, queue_class queue) {
+  stream_state::entries& s = streams[stream].in(queue);
   std::uint32_t begun = s.begun.load(std::memory_order_relaxed);
   for (;;) {
     if (begun - s.seen.load(std::memory_order_relaxed) < options.pending_entries) {
@@ -150,7 +143,7 @@ bool engine::impl::take_room(stream_id stream) {
     guard lock(mutex);
     if (stopped) return false;
     take_in();
-    wait_for(lock, scheduler.wait_for_room(stream, options.pending_entries));
+    wait_for(lock, scheduler.wait_for_room(stream, queue, options.pending_entries));
     if (stopped) return false;
     begun = s.begun.load(std::memory_order_relaxed);
   }
@@ -198,8 +191,11 @@ void engine::impl::attend() {
 command_id engine::submit(stream_id stream, operation what, std::span<const command_id> after) {
   impl& e = *impl_;
   if (e.stopped.load(std::memory_order_relaxed)) return {};
-  if (takes_entry(what) && !e.take_room(stream)) return {};
   node* n = e.new_node(stream, std::move(what));
+  if (const queue_class queue = entry_of(n->as);
+      queue != queue_class::none && !e.take_room(stream, queue)) {
+    return {};  // the engine has ended
+  }
   // Who checks races notes the thread that submits: it has to introduce the node itself.
   return after.empty() && !races_checked() ? e.post(n) : e.submit_now(n, after);
 }

@@ -9,19 +9,25 @@
 #include <new>
 
 #include "model/ids.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::engine {
 
 struct stream_state {
   device_id device;
-  std::int8_t priority = 0;
+  std::atomic<std::int8_t> priority{0};
   std::uint64_t number = 0;  // for messages; 0: the default stream
   // Entries that are taken: `begun`, by submitters, less `over`, by the engine.
   // Each on a line of its own, so that one side does not slow the other; `seen` is what submitters
   // saw of `over` last.
-  alignas(64) std::atomic<std::uint32_t> begun{0};
-  std::atomic<std::uint32_t> seen{0};
-  alignas(64) std::atomic<std::uint32_t> over{0};
+  struct entries {
+    alignas(64) std::atomic<std::uint32_t> begun{0};
+    std::atomic<std::uint32_t> seen{0};
+    alignas(64) std::atomic<std::uint32_t> over{0};
+  };
+  std::array<entries, queues_per_connection> queues;  // by queue_class
+
+  [[nodiscard]] entries& in(queue_class queue) { return queues[static_cast<std::size_t>(queue)]; }
 };
 
 class stream_list {

@@ -25,13 +25,6 @@ namespace sb {
          kind == command_kind::marker;
 }
 
-// A stream takes so many of these; the next call waits for room (thresholds.tsv
-// queue.depth.kernels.*; memory_waits.tsv stage.1030x16 for copies).
-[[nodiscard]] constexpr bool takes_entry(command_kind kind, copy_direction direction) {
-  return kind == command_kind::kernel || kind == command_kind::fill ||
-         (kind == command_kind::copy && direction != copy_direction::host_to_host);
-}
-
 // A connection is three queues, each worked off in the order of issue.
 enum class queue_class : std::uint8_t { compute, host_to_device, device_to_host, none };
 inline constexpr std::uint32_t queues_per_connection = 3;
@@ -73,6 +66,14 @@ inline constexpr std::uint64_t separate_copy_bytes = 32768;
       return queue_class::none;
   }
   return queue_class::none;
+}
+
+// The queue in which a command takes an entry until it begins. A stream has 1021 in each; the next
+// call waits for room (pending.tsv alone.*, turns.*). Records, waits and host functions take none.
+[[nodiscard]] constexpr queue_class entry_of(const command& c) {
+  const bool work = c.kind == command_kind::kernel || c.kind == command_kind::fill ||
+                    c.kind == command_kind::copy;
+  return work ? queue_of(c) : queue_class::none;
 }
 
 // A host function stands in its stream's last queue, unless everything that it waits for is

@@ -63,6 +63,14 @@ void scheduler::impl::start(index command) {
   pending_command& c = commands[command];
   c.at = phase::started;
   emit(action_kind::start, c);
+  if (c.takes_entry) {
+    c.takes_entry = false;
+    stream_state& s = streams[c.stream];
+    --s.pending_entries[static_cast<std::size_t>(c.queue)];
+    if (s.waiting_for_room != none) {
+      give_room(s, c.queue);
+    }
+  }
 }
 
 namespace {

@@ -101,8 +101,8 @@ bool scheduler::idle(device_id device) const {
   return impl_->devices[device.value].pending_work == 0;
 }
 bool scheduler::satisfied(const wait_target& target) const { return impl_->satisfied(target); }
-std::uint32_t scheduler::pending_entries(stream_id stream) const {
-  return impl_->streams[stream.value].pending_entries;
+std::uint32_t scheduler::pending_entries(stream_id stream, queue_class queue) const {
+  return impl_->streams[stream.value].pending_entries[static_cast<std::size_t>(queue)];
 }
 int scheduler::waiting_priority(device_id device) const {
   const device_state& d = impl_->devices[device.value];
@@ -110,8 +110,8 @@ int scheduler::waiting_priority(device_id device) const {
   return levels == 0 ? std::numeric_limits<int>::max() : std::countr_zero(levels) + first_priority;
 }
 waiter_id scheduler::wait(const wait_target& target) { return impl_->wait(target); }
-waiter_id scheduler::wait_for_room(stream_id stream, std::uint32_t limit) {
-  return impl_->wait_for_room(stream, limit);
+waiter_id scheduler::wait_for_room(stream_id stream, queue_class queue, std::uint32_t limit) {
+  return impl_->wait_for_room(stream, queue, limit);
 }
 const std::vector<action>& scheduler::actions() const { return impl_->actions; }
 void scheduler::clear_actions() { impl_->actions.clear(); }

@@ -22,6 +22,7 @@
 #include "model/command.hpp"
 #include "model/device_profile.hpp"
 #include "model/ids.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::sched {
 
@@ -119,18 +120,17 @@ class scheduler {
   [[nodiscard]] bool idle(stream_id stream) const;
   [[nodiscard]] bool idle(device_id device) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
-  // Kernels, copies and fills of the stream that are pending (model/stream_rules.hpp takes_entry).
-  [[nodiscard]] std::uint32_t pending_entries(stream_id stream) const;
+  // Kernels, copies and fills of the stream in this queue that have not begun (entry_of).
+  [[nodiscard]] std::uint32_t pending_entries(stream_id stream, queue_class queue) const;
   // The best priority among kernels that are ready and wait for room on the device, for all or for
   // some of their blocks; the largest int when none does.
   [[nodiscard]] int waiting_priority(device_id device) const;
 
   // Asks for a `release` action when the target is complete. Released at once when it already is.
   waiter_id wait(const wait_target& target);
-  // Released when fewer than `limit` entries of the stream are pending (the 1024th launch blocks:
-  // limit 1023). Nothing is reserved: of several waiters that are released, each looks again before
-  // it submits.
-  waiter_id wait_for_room(stream_id stream, std::uint32_t limit);
+  // Released when fewer than `limit` entries of the stream are pending in the queue (limit 1021).
+  // Nothing is reserved: of several waiters that are released, each looks again before it submits.
+  waiter_id wait_for_room(stream_id stream, queue_class queue, std::uint32_t limit);
 
   // Actions since the last call, in the order in which they became possible.
   [[nodiscard]] const std::vector<action>& actions() const;

@@ -54,7 +54,7 @@ struct alignas(64) pending_command {
   phase at;
   bool cooperative : 1;
   bool in_stream : 1;
-  bool takes_entry : 1;  // one of those that its stream has
+  bool takes_entry : 1;  // in its queue, of those that its stream has
 };
 static_assert(sizeof(pending_command) == 64);
 
@@ -70,6 +70,7 @@ struct waiter {
   std::uint64_t id;
   std::uint32_t unmet;  // commands; for room: the limit
   index link;
+  queue_class queue = queue_class::none;  // for room
 };
 
 // A list through `link`, first in first out.
@@ -82,10 +83,11 @@ struct line {
 struct stream_state {
   std::uint64_t legacy_seen;  // the last legacy command that this stream already waits for
   index last, last_work;      // pending ones; none when complete
-  std::uint32_t pending, pending_work, pending_entries;
-  index waiting_for_room;              // waiters
-  index active_previous, active_next;  // see device_state::active
-  index busy_previous, busy_next;      // see device_state::busy
+  std::uint32_t pending, pending_work;
+  std::array<std::uint32_t, queues_per_connection> pending_entries;  // by queue_class
+  index waiting_for_room;                                            // waiters
+  index active_previous, active_next;                                // see device_state::active
+  index busy_previous, busy_next;                                    // see device_state::busy
   index link;
   std::uint16_t device;
   std::uint16_t connection;
@@ -193,11 +195,11 @@ struct scheduler::impl {
   [[nodiscard]] bool idle(stream_id id) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
   waiter_id wait(const wait_target& target);
-  waiter_id wait_for_room(stream_id id, std::uint32_t limit);
+  waiter_id wait_for_room(stream_id id, queue_class queue, std::uint32_t limit);
   void wait_for(index waiter, index command);
   void wait_for_blocking(index waiter, device_state& d);
   void resolve_waiter(index waiter);
-  void give_room(stream_state& s);
+  void give_room(stream_state& s, queue_class queue);
 
   void push(line& l, index command);
   index pop(line& l);

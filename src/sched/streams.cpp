@@ -25,7 +25,7 @@ stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int
                 .last_work = none,
                 .pending = 0,
                 .pending_work = 0,
-                .pending_entries = 0,
+                .pending_entries = {},
                 .waiting_for_room = none,
                 .active_previous = none,
                 .active_next = none,
@@ -130,7 +130,7 @@ void scheduler::impl::depend_on_stream(index command, stream_state& s) {
 void scheduler::impl::count(const pending_command& c, stream_state& s) {
   ++s.pending;
   if (c.takes_entry) {
-    ++s.pending_entries;
+    ++s.pending_entries[static_cast<std::size_t>(c.queue)];
   }
   if (!makes_stream_busy(c.kind)) {
     return;
@@ -173,12 +173,6 @@ void scheduler::impl::uncount(index command, const pending_command& c, stream_st
       } else {
         d.busy = s.busy_next;
       }
-    }
-  }
-  if (c.takes_entry) {
-    --s.pending_entries;
-    if (s.waiting_for_room != none) {
-      give_room(s);
     }
   }
 }
@@ -255,7 +249,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .at = phase::waiting,
        .cooperative = c.kernel.cooperative,
        .in_stream = in_stream,
-       .takes_entry = in_stream && takes_entry(c.kind, c.direction)};
+       .takes_entry = entry_of(c) != queue_class::none};
   const command_id id{p.id};
 
   if (in_stream) {

@@ -83,15 +83,15 @@ waiter_id scheduler::impl::wait(const wait_target& t) {
   return id;
 }
 
-waiter_id scheduler::impl::wait_for_room(stream_id id, std::uint32_t limit) {
+waiter_id scheduler::impl::wait_for_room(stream_id id, queue_class queue, std::uint32_t limit) {
   const waiter_id waiter{next_waiter++};
   stream_state& s = streams[id.value];
-  if (s.pending_entries < limit) {
+  if (s.pending_entries[static_cast<std::size_t>(queue)] < limit) {
     emit_release(waiter.value);
     return waiter;
   }
   const index w = waiters.take();
-  waiters[w] = {.id = waiter.value, .unmet = limit, .link = none};
+  waiters[w] = {.id = waiter.value, .unmet = limit, .link = none, .queue = queue};
   index* end = &s.waiting_for_room;
   while (*end != none) {
     end = &waiters[*end].link;
@@ -107,10 +107,11 @@ void scheduler::impl::resolve_waiter(index w) {
   }
 }
 
-void scheduler::impl::give_room(stream_state& s) {
+void scheduler::impl::give_room(stream_state& s, queue_class queue) {
   for (index* at = &s.waiting_for_room; *at != none;) {
     const index w = *at;
-    if (s.pending_entries < waiters[w].unmet) {
+    if (waiters[w].queue == queue &&
+        s.pending_entries[static_cast<std::size_t>(queue)] < waiters[w].unmet) {
       *at = waiters[w].link;
       emit_release(waiters[w].id);
       waiters.give_back(w);

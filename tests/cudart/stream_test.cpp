@@ -178,4 +178,20 @@ TEST_F(streams, attributes_are_kept_and_copied) {
   EXPECT_EQ(cudaSyncPolicyYield, got.syncPolicy);
 }
 
+// priorities.tsv stream.attr.*
+TEST_F(streams, a_priority_is_an_attribute_that_can_be_set_and_copied) {
+  cudaLaunchAttributeValue value{};
+  value.priority = -9;
+  ASSERT_OK(cudaStreamSetAttribute(a, cudaLaunchAttributePriority, &value));
+  int priority = 9;
+  ASSERT_OK(cudaStreamGetPriority(a, &priority));
+  EXPECT_EQ(-5, priority);
+  ASSERT_OK(cudaStreamCopyAttributes(b, a));
+  ASSERT_OK(cudaStreamGetPriority(b, &priority));
+  EXPECT_EQ(-5, priority);
+  cudaLaunchAttributeValue got{};
+  ASSERT_OK(cudaStreamGetAttribute(b, cudaLaunchAttributePriority, &got));
+  EXPECT_EQ(-5, got.priority);
+}
+
 }  // namespace

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <chrono>
+#include <functional>
 #include <memory>
 
 #include "kernels.hpp"
@@ -462,58 +464,67 @@ TEST(graphs, may_be_launched_many_times_and_may_be_empty) {
   EXPECT_EQ(done, 60);
 }
 
-// h200/thresholds.tsv: a stream takes 1023 pending kernels.
-TEST(streams, the_launch_behind_1023_pending_kernels_blocks_its_caller) {
+// How many of these calls return while a gate holds the stream.
+int calls_that_return(const std::function<void(engine&, stream_id, int)>& call, int expected) {
   engine_test t;
   const stream_id s = t.stream();
   gate g;
-  std::atomic<int> done{0}, submitted{0};
   t.e.submit(s, g.operation());
+  g.wait_until_reached();
+  std::atomic<int> submitted{0};
   std::thread caller([&] {
-    for (int i = 0; i < 1100; ++i) {
-      t.e.submit(s, mark(done));
+    for (int i = 0; i < expected + 80; ++i) {
+      call(t.e, s, i);
       ++submitted;
     }
   });
-  while (submitted < 1022) std::this_thread::yield();
+  while (submitted < expected) std::this_thread::yield();
   for (int i = 0; i < 100; ++i) std::this_thread::yield();
-  EXPECT_EQ(submitted, 1022);
+  const int returned = submitted;
   g.open();
   caller.join();
   EXPECT_EQ(t.sync(), status::success);
-  EXPECT_EQ(done, 1100);
+  return returned;
 }
 
-// h200/memory_waits.tsv stage.1030x16: copies take entries as kernels do.
-TEST(streams, pending_copies_and_fills_count_too_and_records_do_not) {
-  engine_test t;
-  const stream_id s = t.stream();
-  gate g;
-  int from = 7, to = 0, filled = 0;
-  std::atomic<int> submitted{0};
-  t.e.submit(s, g.operation());
-  std::thread caller([&] {
-    const auto event = std::make_shared<event_state>();
-    fill_operation fill;
-    fill.destination = &filled;
-    fill.width = sizeof filled;
-    for (int i = 0; i < 1100; ++i) {
+// h200/pending.tsv: a stream takes 1021 kernels, copies or fills that have not begun, in each of
+// its queues.
+TEST(streams, the_call_behind_1021_entries_of_a_queue_blocks_its_caller) {
+  std::atomic<int> done{0};
+  std::array<char, 65536> from{}, to{};
+  fill_operation fill;
+  fill.destination = to.data();
+  fill.width = 4;
+  const auto event = std::make_shared<event_state>();
+  const auto kernel = [&](engine& e, stream_id s) { e.submit(s, mark(done)); };
+  const auto out = [&](engine& e, stream_id s) {
+    e.submit(s, copy(to.data(), from.data(), 4, copy_direction::device_to_host));
+  };
+  EXPECT_EQ(calls_that_return([&](engine& e, stream_id s, int) { kernel(e, s); }, 1021), 1021);
+  EXPECT_EQ(calls_that_return([&](engine& e, stream_id s, int) { out(e, s); }, 1021), 1021);
+  // Small copies in and fills share the queue of the kernels; large copies in have their own.
+  const auto turns = [&](std::size_t bytes) {
+    return [&, bytes](engine& e, stream_id s, int i) {
       if (i % 2 == 0) {
-        t.e.submit(s, copy(&to, &from, sizeof to));
+        e.submit(s, fill);
       } else {
-        t.e.submit(s, fill);
+        e.submit(s, copy(to.data(), from.data(), bytes));
       }
-      ++submitted;
-      t.e.submit(s, record_operation{event});
-    }
-  });
-  while (submitted < 1022) std::this_thread::yield();
-  for (int i = 0; i < 100; ++i) std::this_thread::yield();
-  EXPECT_EQ(submitted, 1022);
-  g.open();
-  caller.join();
-  EXPECT_EQ(t.sync(), status::success);
-  EXPECT_EQ(to, 7);
+    };
+  };
+  EXPECT_EQ(calls_that_return(turns(4), 1021), 1021);
+  EXPECT_EQ(calls_that_return(turns(65536), 2042), 2042);
+  // Records take no entry.
+  EXPECT_EQ(calls_that_return(
+                [&](engine& e, stream_id s, int i) {
+                  if (i % 2 == 0) {
+                    kernel(e, s);
+                  } else {
+                    e.submit(s, record_operation{event});
+                  }
+                },
+                2042),
+            2042);
 }
 
 TEST(streams, many_host_threads_submit_at_once) {

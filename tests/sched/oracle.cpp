@@ -1,6 +1,7 @@
 #include "oracle.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 namespace sb::sched {
@@ -351,7 +352,7 @@ std::string oracle::judge_rest(const scheduler& s) const {
       continue;
     }
     bool idle = true;
-    std::uint32_t entries = 0;
+    std::array<std::uint32_t, 3> entries{};  // compute, large copies in, copies out
     for (std::size_t i = 0; i < commands_.size(); ++i) {
       const entry& e = commands_[i];
       const bool covered = e.stream == k || (streams_[k].kind == stream_kind::legacy &&
@@ -361,16 +362,23 @@ std::string oracle::judge_rest(const scheduler& s) const {
         continue;
       }
       idle = idle && (!covered || e.what.kind == command_kind::event_record);
-      const bool device_work =
-          e.what.kind == command_kind::kernel || e.what.kind == command_kind::fill ||
-          (e.what.kind == command_kind::copy && e.what.direction != copy_direction::host_to_host);
-      entries += e.stream == k && device_work && e.what.order == command_order::in_stream;
+      const bool copy = e.what.kind == command_kind::copy;
+      const bool work = e.what.kind == command_kind::kernel || e.what.kind == command_kind::fill ||
+                        (copy && e.what.direction != copy_direction::host_to_host);
+      if (e.stream == k && work && e.what.order == command_order::in_stream && !in(started_, i)) {
+        const bool out = copy && e.what.direction == copy_direction::device_to_host;
+        const bool large =
+            copy && e.what.direction == copy_direction::host_to_device && e.what.bytes >= 32768;
+        ++entries[out ? 2 : large ? 1 : 0];
+      }
     }
     if (s.idle(streams_[k].id) != idle) {
       return "stream " + std::to_string(k) + ": idle() is wrong";
     }
-    if (s.pending_entries(streams_[k].id) != entries) {
-      return "stream " + std::to_string(k) + ": pending_entries() is wrong";
+    for (std::size_t queue = 0; queue < entries.size(); ++queue) {
+      if (s.pending_entries(streams_[k].id, static_cast<queue_class>(queue)) != entries[queue]) {
+        return "stream " + std::to_string(k) + ": pending_entries() is wrong";
+      }
     }
   }
   return {};
