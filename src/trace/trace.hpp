@@ -1,0 +1,206 @@
+// A recorded run as plain data: what the reader gives and what analysis, exporters and the timeline
+// work on.
+//
+// Everything has a number from 0, in the order of its appearance; a number that points nowhere is
+// `none`. Times are nanoseconds since the run began, of the clock that the header names. No address
+// and no process number is in a trace: two runs of a deterministic program are the same bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/command.hpp"
+
+namespace sb::trace {
+
+using number = std::uint32_t;
+inline constexpr number none = 0xffffffff;
+using nanoseconds = std::uint64_t;
+
+enum class clock_kind : std::uint8_t {
+  wall,      // the time this machine took
+  modelled,  // what the device profile says it takes
+  device,    // a real GPU's own
+};
+
+// How the run ended.
+enum class ending : std::uint8_t {
+  unknown,   // the file stops without a word: killed, or still running
+  complete,  // the program came to its end
+  hung,      // nothing could move any more: every thread waits for what never happens
+};
+
+struct header {
+  std::uint32_t version = 0;
+  clock_kind clock = clock_kind::wall;
+  bool deterministic = false;  // modelled, and no thread ran outside of what is followed
+  ending end = ending::unknown;
+  std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
+  std::string program;            // its name without folders
+  std::string profile;            // the devices' profile
+};
+
+struct device {
+  std::string name;
+  std::uint32_t multiprocessors = 0;
+  std::uint32_t threads_per_multiprocessor = 0;
+  std::uint32_t blocks_per_multiprocessor = 0;
+  std::uint32_t shared_per_multiprocessor = 0;
+  std::uint32_t registers_per_multiprocessor = 0;
+  std::uint32_t reserved_shared_per_block = 0;
+  std::uint32_t resident_kernels = 0;
+  std::uint32_t copy_engines = 0;  // asyncEngineCount
+};
+
+struct stream {
+  number device = none;
+  stream_kind kind = stream_kind::blocking;
+  bool per_thread = false;  // a thread's default stream
+  std::int32_t priority = 0;
+  number connection = none;  // hardware connection; none: the legacy stream's own
+  std::string name;          // what the program called it (NVTX), or empty
+};
+
+struct host_thread {
+  std::string name;  // what the program called it, or empty
+};
+
+// A line of the program.
+struct place {
+  std::string file;
+  std::uint32_t line = 0;
+};
+
+enum class memory_kind : std::uint8_t { device, pinned, managed, pageable };
+
+struct allocation {
+  memory_kind kind = memory_kind::device;
+  number device = none;
+  std::uint64_t bytes = 0;
+  nanoseconds from = 0, to = 0;                 // `to` is 0 when it was never freed
+  number allocated_by = none, freed_by = none;  // calls
+};
+
+// A call of the program into the runtime. Calls of a thread do not overlap.
+struct call {
+  number thread = none;
+  std::string name;  // cudaMemcpyAsync
+  number place = none;
+  nanoseconds begin = 0, end = 0;
+  nanoseconds blocked = 0;   // of that, waiting for something else than the call's own work
+  number blocked_on = none;  // the operation that ended the wait
+  std::int32_t status = 0;   // cudaError_t
+};
+
+enum class operation_kind : std::uint8_t {
+  kernel,
+  copy,
+  fill,
+  host_function,
+  event_record,
+  event_wait,
+  allocate,     // stream-ordered
+  free,         // stream-ordered
+  graph_begin,  // a graph launch comes up in its stream
+  graph_end,    // all of its nodes are complete
+  section,      // a conditional node while it decides and its body runs
+  marker,       // anything else that only keeps a place
+};
+
+enum class engine_kind : std::uint8_t {
+  none,
+  multiprocessors,
+  host_to_device,
+  device_to_host,
+  device_to_device,
+  host,  // the thread of host functions; copies between host buffers
+};
+
+// Why an operation was not started yet.
+enum class wait_cause : std::uint8_t {
+  stream_order,    // the operation before it in its stream
+  event,           // cudaStreamWaitEvent
+  legacy_barrier,  // the legacy stream and the blocking streams wait for each other
+  graph_edge,      // of a graph
+  queue_head,      // another operation was in front of it in its hardware queue
+  engine_busy,     // another operation had its copy engine, or the thread of host functions
+  device_full,     // the multiprocessors had no room, or too many kernels were resident
+  host_call,       // the host issued it late: it was in the call named by `call`
+  allocation,      // stream-ordered memory that another stream still used
+};
+
+// One thing that an operation waited for. Edges are in the order of `until`.
+struct edge {
+  number from = none;  // the operation it waited for; cause host_call: none
+  number call = none;  // cause host_call
+  wait_cause cause = wait_cause::stream_order;
+  nanoseconds until = 0;  // when that was over
+};
+
+enum class access : std::uint8_t { read = 1, write = 2, read_write = 3 };
+
+struct byte_range {
+  number allocation = none;
+  std::uint64_t offset = 0, bytes = 0;
+  access how = access::read;
+  bool exact = true;  // false: somewhere inside, as for a kernel's pointer argument
+};
+
+// Work of a stream. called <= queued <= ready <= started <= ended, as far as it came: what did not
+// happen before the end of the trace is `never`.
+inline constexpr nanoseconds never = ~nanoseconds{0};
+
+struct operation {
+  operation_kind kind = operation_kind::marker;
+  engine_kind engine = engine_kind::none;
+  copy_direction direction = copy_direction::host_to_device;  // copies
+  memory_kind host_memory = memory_kind::device;  // copies: the host's side; device: has none
+  bool in_graph = false;                          // a node of a graph launch
+  bool cooperative = false;                       // kernels
+  std::int8_t priority = 0;
+  number device = none;
+  number peer = none;  // copies between devices
+  number stream = none;
+  number call = none;    // that issued it
+  number name = none;    // in trace::names: the kernel's, or the fill's or host function's
+  number record = none;  // event_wait: the record it waits for; none: the event was never recorded
+  number event = none;   // event_record, event_wait: which event
+  number graph = none;   // graph_begin, graph_end, nodes: number of the launched graph
+  nanoseconds called = never;   // the call began
+  nanoseconds queued = never;   // it was in its stream
+  nanoseconds ready = never;    // everything it depends on was complete
+  nanoseconds started = never;  // it had its engine
+  nanoseconds ended = never;
+  std::uint64_t bytes = 0;  // copies, fills, allocations
+  std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0, registers = 0;  // per block; per thread
+  std::vector<number> after;       // operations it names beside its stream: edges of a graph
+  std::vector<edge> waits;         // what made it wait
+  std::vector<byte_range> ranges;  // what it reads and writes
+};
+
+// NVTX
+struct annotation {
+  enum class shape : std::uint8_t { range, mark } what = shape::range;
+  number thread = none;
+  std::string domain, category, text;
+  std::uint32_t colour = 0;  // ARGB; 0: none
+  nanoseconds begin = 0, end = never;
+};
+
+struct trace {
+  header head;
+  std::vector<std::string> names;
+  std::vector<place> places;
+  std::vector<device> devices;
+  std::vector<stream> streams;
+  std::vector<host_thread> threads;
+  std::vector<allocation> allocations;
+  std::vector<call> calls;
+  std::vector<operation> operations;
+  std::vector<annotation> annotations;
+  nanoseconds end = 0;  // of the run
+};
+
+}  // namespace sb::trace
