@@ -19,6 +19,7 @@ class Check(unittest.TestCase):
         shutil.copytree(HERE, self.root / "tests/structure",
                         ignore=shutil.ignore_patterns("__pycache__"))
         self.write("docs/design.md", (HERE.parent.parent / "docs/design.md").read_text())
+        self.write("tests/structure/long_files.txt", "")
         self.write("src/base/words.hpp", "#pragma once\n#include <string>\n")
 
     def write(self, name, text):
