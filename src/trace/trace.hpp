@@ -91,6 +91,7 @@ struct call {
   nanoseconds blocked = 0;   // of that, waiting for something else than the call's own work
   number blocked_on = none;  // the operation that ended the wait
   std::int32_t status = 0;   // cudaError_t
+  bool returned = true;      // false: still in it when the trace ends, and `end` is then that time
 };
 
 enum class operation_kind : std::uint8_t {

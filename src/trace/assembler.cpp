@@ -1,0 +1,248 @@
+#include "trace/assembler.hpp"
+
+namespace sb::trace {
+
+bool assembler::check(cursor& in, number which, std::size_t count) const {
+  if (which >= count) in.wrong();
+  return in.good();
+}
+
+std::string assembler::name(cursor& in, number which) const {
+  if (which == none || !check(in, which, result.names.size())) return {};
+  return result.names[which];
+}
+
+void assembler::seen(nanoseconds time) {
+  if (time != never && time > latest_) latest_ = time;
+}
+
+// Somebody names a call: it is there, though its own record comes only when it returns.
+void assembler::know_call(cursor& in, number which) {
+  if (which == none || !in.good()) return;
+  if (which >= calls_limit_) return in.wrong();
+  if (which >= result.calls.size()) {
+    result.calls.resize(which + 1);
+    call_states_.resize(which + 1, call_state::unknown);
+  }
+}
+
+void assembler::take(record_kind kind, cursor& in) {
+  switch (kind) {
+    case record_kind::name: {
+      const std::string_view text = in.text(text_limit);
+      if (in.good()) result.names.emplace_back(text);
+      break;
+    }
+    case record_kind::place: {
+      place found;
+      found.file = name(in, in.u32());
+      found.line = in.u32();
+      if (in.good()) result.places.push_back(std::move(found));
+      break;
+    }
+    case record_kind::thread: {
+      host_thread found;
+      found.name = name(in, in.optional());
+      if (in.good()) result.threads.push_back(std::move(found));
+      break;
+    }
+    case record_kind::stream_name: {
+      const number which = in.u32();
+      std::string text = name(in, in.u32());
+      if (check(in, which, result.streams.size())) result.streams[which].name = std::move(text);
+      break;
+    }
+    case record_kind::thread_name: {
+      const number which = in.u32();
+      std::string text = name(in, in.u32());
+      if (check(in, which, result.threads.size())) result.threads[which].name = std::move(text);
+      break;
+    }
+    case record_kind::device:
+      return take_device(in);
+    case record_kind::stream:
+      return take_stream(in);
+    case record_kind::allocation:
+      return take_allocation(in);
+    case record_kind::free:
+      return take_free(in);
+    case record_kind::call_begun:
+      return take_call(in, false);
+    case record_kind::call:
+      return take_call(in, true);
+    case record_kind::submitted:
+      return take_submitted(in);
+    case record_kind::finished:
+      return take_finished(in);
+    case record_kind::range_begun:
+      return take_annotation(in, annotation::shape::range);
+    case record_kind::mark:
+      return take_annotation(in, annotation::shape::mark);
+    case record_kind::range_ended:
+      return take_end_of_range(in);
+    default:
+      in.wrong();
+  }
+}
+
+void assembler::take_device(cursor& in) {
+  device found;
+  found.name = name(in, in.u32());
+  for (std::uint32_t* value :
+       {&found.multiprocessors, &found.threads_per_multiprocessor, &found.blocks_per_multiprocessor,
+        &found.shared_per_multiprocessor, &found.registers_per_multiprocessor,
+        &found.reserved_shared_per_block, &found.resident_kernels, &found.copy_engines})
+    *value = in.u32();
+  if (in.good()) result.devices.push_back(std::move(found));
+}
+
+void assembler::take_stream(cursor& in) {
+  stream found;
+  found.device = in.optional();
+  if (found.device != none) (void)check(in, found.device, result.devices.size());
+  const unsigned kind = in.u8();
+  if ((kind & 15) > static_cast<unsigned>(stream_kind::non_blocking) || kind > 31) in.wrong();
+  found.kind = in.good() ? static_cast<stream_kind>(kind & 15) : stream_kind::blocking;
+  found.per_thread = (kind & 16) != 0;
+  found.priority = static_cast<std::int32_t>(unzigzag(in.varint()));
+  found.connection = in.optional();
+  found.name = name(in, in.optional());
+  if (in.good()) result.streams.push_back(std::move(found));
+}
+
+void assembler::take_allocation(cursor& in) {
+  allocation found;
+  const unsigned kind = in.u8();
+  if (kind > static_cast<unsigned>(memory_kind::pageable)) in.wrong();
+  found.kind = in.good() ? static_cast<memory_kind>(kind) : memory_kind::device;
+  found.device = in.optional();
+  if (found.device != none) (void)check(in, found.device, result.devices.size());
+  found.bytes = in.varint();
+  state_.clock = found.from = in.time(state_.clock);
+  found.allocated_by = in.optional();
+  know_call(in, found.allocated_by);
+  if (!in.good()) return;
+  seen(found.from);
+  result.allocations.push_back(found);
+}
+
+void assembler::take_free(cursor& in) {
+  const number which = in.u32();
+  state_.clock = in.time(state_.clock);
+  const number call = in.optional();
+  know_call(in, call);
+  if (!check(in, which, result.allocations.size())) return;
+  result.allocations[which].to = state_.clock;
+  result.allocations[which].freed_by = call;
+  seen(state_.clock);
+}
+
+void assembler::take_call(cursor& in, bool returned) {
+  const auto [self, record] = get_call(in, state_);
+  if (self == none) in.wrong();
+  if (record.thread != none) (void)check(in, record.thread, result.threads.size());
+  if (record.place != none) (void)check(in, record.place, result.places.size());
+  std::string text = name(in, record.name);
+  know_call(in, self);
+  if (!in.good()) return;
+  call_state& known = call_states_[self];
+  // A number has at most one record of each sort, the one of its return last.
+  if (known >= (returned ? call_state::returned : call_state::begun)) return in.wrong();
+  known = returned ? call_state::returned : call_state::begun;
+  call& found = result.calls[self];
+  found.thread = record.thread;
+  found.name = std::move(text);
+  found.place = record.place;
+  found.begin = record.begin;
+  found.end = record.end;
+  found.blocked = record.blocked;
+  found.blocked_on = record.blocked_on;
+  found.status = record.status;
+  seen(record.begin);
+  seen(record.end);
+}
+
+void assembler::take_submitted(cursor& in) {
+  const auto self = static_cast<number>(result.operations.size());
+  operation& op = result.operations.emplace_back();
+  get_submitted(in, self, op, state_);
+  if (op.device != none) (void)check(in, op.device, result.devices.size());
+  if (op.peer != none) (void)check(in, op.peer, result.devices.size());
+  if (op.stream != none) (void)check(in, op.stream, result.streams.size());
+  if (op.name != none) (void)check(in, op.name, result.names.size());
+  if (op.record != none) (void)check(in, op.record, self);
+  for (const number other : op.after) (void)check(in, other, self);
+  for (const byte_range& range : op.ranges)
+    if (range.allocation != none) (void)check(in, range.allocation, result.allocations.size());
+  know_call(in, op.call);
+  if (!in.good()) return result.operations.pop_back();
+  seen(op.called);
+  seen(op.queued);
+}
+
+void assembler::take_finished(cursor& in) {
+  const number self = get_finished_number(in, state_);
+  if (!check(in, self, result.operations.size())) return;
+  operation found;  // a record that is cut off leaves the operation as it was
+  get_finished(in, self, found, state_);
+  for (const edge& wait : found.waits) {
+    if (wait.from != none) (void)check(in, wait.from, result.operations.size());
+    know_call(in, wait.call);
+  }
+  if (!in.good()) return;
+  operation& op = result.operations[self];
+  op.ready = found.ready;
+  op.started = found.started;
+  op.ended = found.ended;
+  op.waits = std::move(found.waits);
+  for (const nanoseconds time : {op.ready, op.started, op.ended}) seen(time);
+}
+
+void assembler::take_annotation(cursor& in, annotation::shape shape) {
+  annotation found;
+  found.what = shape;
+  found.thread = in.optional();
+  if (found.thread != none) (void)check(in, found.thread, result.threads.size());
+  found.domain = name(in, in.optional());
+  found.category = name(in, in.optional());
+  found.text = name(in, in.optional());
+  found.colour = in.u32();
+  state_.clock = found.begin = in.time(state_.clock);
+  if (shape == annotation::shape::mark) found.end = found.begin;
+  if (!in.good()) return;
+  seen(found.begin);
+  result.annotations.push_back(std::move(found));
+}
+
+void assembler::take_end_of_range(cursor& in) {
+  const number which = in.u32();
+  state_.clock = in.time(state_.clock);
+  if (!check(in, which, result.annotations.size())) return;
+  result.annotations[which].end = state_.clock;
+  seen(state_.clock);
+}
+
+void assembler::finish() {
+  if (result.head.end == ending::unknown) result.end = latest_;
+  for (std::size_t i = 0; i < result.calls.size(); ++i) {
+    if (call_states_[i] == call_state::returned) continue;
+    call& open = result.calls[i];
+    open.returned = false;
+    open.end = result.end;
+    if (call_states_[i] == call_state::unknown)
+      open.begin = never;  // its first work says when
+    else if (open.begin <= open.end)
+      open.blocked = open.end - open.begin;
+  }
+  for (const operation& op : result.operations) {
+    if (op.call == none || call_states_[op.call] != call_state::unknown) continue;
+    call& open = result.calls[op.call];
+    open.begin = std::min(open.begin, op.called);
+  }
+  for (call& one : result.calls) {
+    if (one.begin == never && !one.returned) one.begin = result.end;
+    if (one.blocked_on >= result.operations.size()) one.blocked_on = none;
+  }
+}
+
+}  // namespace sb::trace

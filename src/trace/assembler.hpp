@@ -1,0 +1,47 @@
+// Puts records together to a trace, and checks every number on the way.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trace/codec.hpp"
+
+namespace sb::trace {
+
+class assembler {
+ public:
+  // Numbers of calls come before the calls themselves; a call's own record has four bytes at least.
+  explicit assembler(std::size_t file_bytes) : calls_limit_(open_calls_limit + file_bytes / 4) {}
+
+  // Takes in one record whose kind is not `nothing_more` or `end`; the cursor says when it is wrong
+  // or cut off, and the trace is then as if it had not come.
+  void take(record_kind kind, cursor& in);
+  // When nothing more comes: what is open stays open, and the trace ends at the last known time
+  // unless the end record has said it.
+  void finish();
+
+  trace result;
+
+ private:
+  [[nodiscard]] std::string name(cursor& in, number which) const;
+  [[nodiscard]] bool check(cursor& in, number which, std::size_t count) const;
+  void seen(nanoseconds time);
+  void know_call(cursor& in, number which);
+  void take_call(cursor& in, bool returned);
+  void take_submitted(cursor& in);
+  void take_finished(cursor& in);
+  void take_allocation(cursor& in);
+  void take_free(cursor& in);
+  void take_stream(cursor& in);
+  void take_device(cursor& in);
+  void take_annotation(cursor& in, annotation::shape shape);
+  void take_end_of_range(cursor& in);
+
+  codec_state state_;
+  nanoseconds latest_ = 0;
+  enum class call_state : std::uint8_t { unknown, begun, returned };
+  std::vector<call_state> call_states_;
+  std::size_t calls_limit_;
+};
+
+}  // namespace sb::trace

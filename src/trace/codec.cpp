@@ -1,0 +1,134 @@
+#include "trace/codec.hpp"
+
+namespace sb::trace {
+namespace {
+
+template <class Enum>
+Enum checked(cursor& in, unsigned value, Enum last) {
+  if (value > static_cast<unsigned>(last)) in.wrong();
+  return in.good() ? static_cast<Enum>(value) : Enum{};
+}
+
+// A list cannot have more entries than bytes are left.
+std::size_t list_size(cursor& in) {
+  const std::uint64_t count = in.varint();
+  if (count > list_limit) in.wrong();
+  return in.good() ? std::min<std::size_t>(count, in.left() + 1) : 0;
+}
+
+void get_shape(cursor& in, launch_shape& shape) {
+  for (std::uint32_t& size : shape.grid) size = in.u32();
+  for (std::uint32_t& size : shape.block) size = in.u32();
+  shape.shared_bytes = in.u32();
+  shape.registers = in.u32();
+}
+
+byte_range get_range(cursor& in) {
+  byte_range range;
+  const unsigned how = in.u8();
+  if (how > range_part::all || (how & range_part::access) == 0) in.wrong();
+  range.how = in.good() ? static_cast<access>(how & range_part::access) : access::read;
+  range.exact = (how & range_part::exact) != 0;
+  range.allocation = in.optional();
+  range.offset = in.varint();
+  range.bytes = in.varint();
+  return range;
+}
+
+edge get_edge(cursor& in, number self, nanoseconds& until, const codec_state& state) {
+  edge wait;
+  const unsigned parts = in.u8();
+  if (parts > edge_part::all) in.wrong();
+  wait.cause = checked(in, parts & edge_part::cause, wait_cause::allocation);
+  if (parts & edge_part::from) wait.from = self - in.difference(0);
+  if (parts & edge_part::call) wait.call = in.difference(state.call);
+  wait.until = in.time(until);
+  if (wait.until != never) until = wait.until;
+  return wait;
+}
+
+}  // namespace
+
+read_call get_call(cursor& in, codec_state& state) {
+  read_call found;
+  call_record& call = found.call;
+  const unsigned parts = in.u8();
+  if (parts > call_part::all) in.wrong();
+  found.self = in.difference(state.call);
+  call.thread = in.optional();
+  call.name = in.optional();
+  call.place = in.optional();
+  call.begin = in.time(state.clock);
+  call.end = in.time(call.begin);
+  if (parts & call_part::blocked) call.blocked = in.varint();
+  if (parts & call_part::blocked_on) call.blocked_on = in.difference(state.finished);
+  if (parts & call_part::status) call.status = static_cast<std::int32_t>(unzigzag(in.varint()));
+  state.call = found.self;
+  state.clock = call.begin;
+  return found;
+}
+
+void get_submitted(cursor& in, number self, operation& op, codec_state& state) {
+  const unsigned parts = in.fixed<std::uint16_t>();
+  const unsigned kinds = in.u8();
+  op.kind = checked(in, kinds & 15, operation_kind::marker);
+  op.engine = checked(in, kinds >> 4, engine_kind::host);
+  op.device = in.optional();
+  op.called = in.time(state.clock);
+  const nanoseconds called = op.called == never ? state.clock : op.called;
+  op.queued = in.time(called);
+  if (parts & part::stream) op.stream = in.u32();
+  if (parts & part::call) op.call = in.difference(state.call);
+  if (parts & part::name) op.name = in.u32();
+  if (parts & part::record) op.record = self - in.difference(0);
+  if (parts & part::event) op.event = in.u32();
+  if (parts & part::graph) op.graph = in.u32();
+  if (parts & part::peer) op.peer = in.u32();
+  if (parts & part::bytes) op.bytes = in.varint();
+  if (parts & part::priority) op.priority = static_cast<std::int8_t>(in.u8());
+  op.in_graph = (parts & part::in_graph) != 0;
+  op.cooperative = (parts & part::cooperative) != 0;
+  if (parts & part::copy) {
+    const unsigned copy = in.u8();
+    op.direction = checked(in, copy & 15, copy_direction::host_to_host);
+    op.host_memory = checked(in, copy >> 4, memory_kind::pageable);
+  }
+  if ((parts & part::shape) && (parts & part::same_shape)) in.wrong();
+  launch_shape shape;
+  if (parts & part::same_shape) shape = state.shape;
+  if (parts & part::shape) get_shape(in, shape);
+  std::memcpy(op.grid, shape.grid, sizeof op.grid);
+  std::memcpy(op.block, shape.block, sizeof op.block);
+  op.shared_bytes = shape.shared_bytes;
+  op.registers = shape.registers;
+  if (parts & part::after) {
+    op.after.resize(list_size(in));
+    for (number& other : op.after) other = self - in.difference(0);
+  }
+  if (parts & part::ranges) {
+    op.ranges.resize(list_size(in));
+    for (byte_range& range : op.ranges) range = get_range(in);
+  }
+  if (op.kind == operation_kind::kernel) state.shape = shape;
+  if (parts & part::call) state.call = op.call;
+  state.clock = called;
+}
+
+number get_finished_number(cursor& in, codec_state& state) {
+  state.finished = in.difference(state.finished);
+  return state.finished;
+}
+
+void get_finished(cursor& in, number self, operation& op, codec_state& state) {
+  nanoseconds base = state.clock;
+  for (nanoseconds* time : {&op.ready, &op.started, &op.ended}) {
+    *time = in.time(base);
+    if (*time != never) base = *time;
+  }
+  op.waits.resize(list_size(in));
+  nanoseconds until = base;
+  for (edge& wait : op.waits) wait = get_edge(in, self, until, state);
+  state.clock = base;
+}
+
+}  // namespace sb::trace

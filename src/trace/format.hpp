@@ -1,0 +1,82 @@
+// The words of the trace file; docs/trace.md has the grammar.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "trace/trace.hpp"
+
+namespace sb::trace {
+
+// The first byte is not text and the line ends would not survive a conversion of them.
+inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
+                                                           'R',  '\r', '\n', 0x1a};
+inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
+inline constexpr std::uint32_t format_version = 1;
+
+// A record's kind is stored after its body: a file that stops early has 0 there.
+enum class record_kind : std::uint8_t {
+  nothing_more = 0,
+  name,
+  place,
+  device,
+  stream,
+  thread,
+  stream_name,
+  thread_name,
+  allocation,
+  free,
+  call_begun,
+  call,
+  submitted,
+  finished,
+  range_begun,
+  range_ended,
+  mark,
+  end,
+};
+
+// No record is longer: lists and texts that would be are cut.
+inline constexpr std::size_t record_limit = std::size_t{1} << 20;
+inline constexpr std::size_t text_limit = 65535;
+inline constexpr std::size_t list_limit = 32768;
+inline constexpr std::size_t list_entry_limit = 31;  // bytes of an edge or a range
+
+// The checksum of the end record goes over everything before it, then this word and the time.
+inline constexpr std::uint64_t end_word(ending how, bool deterministic) {
+  return static_cast<std::uint64_t>(how) | (deterministic ? 256u : 0u);
+}
+
+// The end record has a fixed size: kind, ending, deterministic, time, checksum, end_magic.
+inline constexpr std::size_t end_record_bytes = 1 + 1 + 1 + 8 + 8 + 8;
+
+// Numbers of calls are given out when they begin, records written when they return. More than this
+// many calls are never open at once.
+inline constexpr std::uint32_t open_calls_limit = 65536;
+
+// Which parts a `submitted` record has.
+namespace part {
+inline constexpr unsigned name = 1u << 0, call = 1u << 1, record = 1u << 2, event = 1u << 3,
+                          graph = 1u << 4, peer = 1u << 5, bytes = 1u << 6, shape = 1u << 7,
+                          same_shape = 1u << 8, after = 1u << 9, ranges = 1u << 10,
+                          in_graph = 1u << 11, cooperative = 1u << 12, priority = 1u << 13,
+                          copy = 1u << 14, stream = 1u << 15;
+inline constexpr unsigned all = 0xffff;
+}  // namespace part
+
+// Which parts a `call` record has.
+namespace call_part {
+inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, all = 7;
+}
+
+// The first byte of an edge: the cause, and which ends it has.
+namespace edge_part {
+inline constexpr unsigned cause = 0x0f, from = 1u << 4, call = 1u << 5, all = 0x3f;
+}
+
+// The first byte of a range: access (1 to 3), and whether the bytes are exact.
+namespace range_part {
+inline constexpr unsigned access = 0x03, exact = 1u << 2, all = 7;
+}
+
+}  // namespace sb::trace

@@ -1,0 +1,63 @@
+// What the writer takes. Like trace.hpp, without a string or vector: filling one allocates nothing.
+// The spans need to live only during the call of the writer.
+#pragma once
+
+#include <span>
+
+#include "trace/trace.hpp"
+
+namespace sb::trace {
+
+struct call_record {
+  number thread = none;
+  number name = none;  // writer::name
+  number place = none;
+  nanoseconds begin = 0, end = 0;
+  nanoseconds blocked = 0;
+  number blocked_on = none;
+  std::int32_t status = 0;
+};
+
+// An operation as far as it is known when it comes into its stream.
+struct submitted_record {
+  operation_kind kind = operation_kind::marker;
+  engine_kind engine = engine_kind::none;
+  copy_direction direction = copy_direction::host_to_device;
+  memory_kind host_memory = memory_kind::device;
+  bool in_graph = false;
+  bool cooperative = false;
+  std::int8_t priority = 0;
+  number device = none;
+  number peer = none;
+  number stream = none;
+  number call = none;
+  number name = none;
+  number record = none;
+  number event = none;
+  number graph = none;
+  nanoseconds called = never;
+  nanoseconds queued = never;
+  std::uint64_t bytes = 0;
+  std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::uint32_t shared_bytes = 0, registers = 0;
+  std::span<const number> after;
+  std::span<const byte_range> ranges;
+};
+
+// And what is known later. An operation that still runs or waits when the recording ends may have
+// such a record too, with `never` for what did not happen.
+struct finished_record {
+  nanoseconds ready = never;
+  nanoseconds started = never;
+  nanoseconds ended = never;
+  std::span<const edge> waits;
+};
+
+struct annotation_record {
+  number thread = none;
+  number domain = none, category = none, text = none;  // writer::name
+  std::uint32_t colour = 0;
+  nanoseconds at = 0;
+};
+
+}  // namespace sb::trace

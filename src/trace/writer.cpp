@@ -1,0 +1,243 @@
+#include "trace/writer.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+namespace sb::trace {
+namespace {
+
+using guard = std::lock_guard<record_lock>;
+
+std::string_view shortened(std::string_view text) { return text.substr(0, text_limit); }
+
+// A name that came with its own record, not through the table.
+constexpr std::size_t text_bytes(std::string_view text) { return text.size() + 10; }
+
+}  // namespace
+
+// The kind is stored last, so that a record is in the file as a whole or not at all.
+template <class Body>
+void writer::append(record_kind kind, std::size_t bytes, Body&& body) {
+  byte* const begin = file_->room(bytes + 1);
+  if (!begin) return;
+  byte* const end = body(begin + 1);
+  std::atomic_ref<byte>(*begin).store(static_cast<byte>(kind), std::memory_order_release);
+  file_->advance(end);
+}
+
+outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const header& head,
+                                              existing_file policy) {
+  auto file = growing_file::create(path, policy);
+  if (!file) return failure{file.message()};
+  const std::string_view program = shortened(head.program), profile = shortened(head.profile);
+  byte* const begin = (*file)->room(64 + text_bytes(program) + text_bytes(profile));
+  if (!begin) return failure{"cannot write " + path + ": " + (*file)->problem()};
+  byte* at = std::copy(file_magic.begin(), file_magic.end(), begin);
+  at = put_fixed(at, format_version);
+  *at++ = static_cast<byte>(head.clock);
+  at = put_varint(at, head.connections);
+  at = put_text(at, program);
+  at = put_text(at, profile);
+  (*file)->advance(at);
+  return std::unique_ptr<writer>(new writer(std::move(*file)));
+}
+
+writer::~writer() = default;
+
+number writer::name_locked(std::string_view text) {
+  text = shortened(text);
+  const auto [which, is_new] = names_.find(text);
+  if (is_new) {
+    append(record_kind::name, text_bytes(text), [&](byte* at) { return put_text(at, text); });
+  }
+  return which;
+}
+
+number writer::name(std::string_view text) {
+  const guard locked(lock_);
+  return name_locked(text);
+}
+
+number writer::place(const char* file, std::uint32_t line) {
+  const guard locked(lock_);
+  const number known = places_.find(file, line);
+  if (known != none) return known;
+  const number name = name_locked(file);
+  const auto [which, is_new] = places_.add(file, name, line);
+  if (is_new) {
+    append(record_kind::place, plain_record_bytes,
+           [&](byte* at) { return put_varint(put_varint(at, name), line); });
+  }
+  return which;
+}
+
+number writer::device(const struct device& what) {
+  const guard locked(lock_);
+  const number name = name_locked(what.name);
+  append(record_kind::device, plain_record_bytes, [&](byte* at) {
+    at = put_varint(at, name);
+    for (const std::uint32_t value :
+         {what.multiprocessors, what.threads_per_multiprocessor, what.blocks_per_multiprocessor,
+          what.shared_per_multiprocessor, what.registers_per_multiprocessor,
+          what.reserved_shared_per_block, what.resident_kernels, what.copy_engines})
+      at = put_varint(at, value);
+    return at;
+  });
+  return devices_++;
+}
+
+number writer::stream(const struct stream& what) {
+  const guard locked(lock_);
+  const number name = what.name.empty() ? none : name_locked(what.name);
+  append(record_kind::stream, plain_record_bytes, [&](byte* at) {
+    at = put_optional(at, what.device);
+    *at++ = static_cast<byte>(static_cast<unsigned>(what.kind) | (what.per_thread ? 16u : 0u));
+    at = put_signed(at, static_cast<std::uint64_t>(std::int64_t{what.priority}));
+    at = put_optional(at, what.connection);
+    return put_optional(at, name);
+  });
+  return streams_++;
+}
+
+number writer::thread(std::string_view text) {
+  const guard locked(lock_);
+  const number name = text.empty() ? none : name_locked(text);
+  append(record_kind::thread, plain_record_bytes, [&](byte* at) { return put_optional(at, name); });
+  return threads_++;
+}
+
+void writer::name_stream(number which, std::string_view text) {
+  const guard locked(lock_);
+  const number name = name_locked(text);
+  append(record_kind::stream_name, plain_record_bytes,
+         [&](byte* at) { return put_varint(put_varint(at, which), name); });
+}
+
+void writer::name_thread(number which, std::string_view text) {
+  const guard locked(lock_);
+  const number name = name_locked(text);
+  append(record_kind::thread_name, plain_record_bytes,
+         [&](byte* at) { return put_varint(put_varint(at, which), name); });
+}
+
+number writer::allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds when,
+                         number call) {
+  const guard locked(lock_);
+  append(record_kind::allocation, plain_record_bytes, [&](byte* at) {
+    *at++ = static_cast<byte>(kind);
+    at = put_optional(at, device);
+    at = put_varint(at, bytes);
+    at = put_time(at, when, state_.clock);
+    at = put_optional(at, call);
+    state_.clock = when;
+    return at;
+  });
+  return allocations_++;
+}
+
+void writer::freed(number allocation, nanoseconds when, number call) {
+  const guard locked(lock_);
+  append(record_kind::free, plain_record_bytes, [&](byte* at) {
+    at = put_varint(at, allocation);
+    at = put_time(at, when, state_.clock);
+    at = put_optional(at, call);
+    state_.clock = when;
+    return at;
+  });
+}
+
+void writer::blocks(number call, const call_record& what) {
+  const guard locked(lock_);
+  append(record_kind::call_begun, plain_record_bytes, [&](byte* at) {
+    call_record begun;
+    begun.thread = what.thread;
+    begun.name = what.name;
+    begun.place = what.place;
+    begun.begin = what.begin;
+    begun.end = never;
+    return put_call(at, call, begun, state_);
+  });
+}
+
+void writer::returned(number call, const call_record& what) {
+  const guard locked(lock_);
+  append(record_kind::call, plain_record_bytes,
+         [&](byte* at) { return put_call(at, call, what, state_); });
+}
+
+number writer::submitted(const submitted_record& what) {
+  const guard locked(lock_);
+  const std::size_t lists = listed(what.after.size()) + listed(what.ranges.size());
+  append(record_kind::submitted, plain_record_bytes + lists * list_entry_limit,
+         [&](byte* at) { return put_submitted(at, operations_, what, state_); });
+  return operations_++;
+}
+
+void writer::finished(number operation, const finished_record& what) {
+  const guard locked(lock_);
+  append(record_kind::finished, plain_record_bytes + listed(what.waits.size()) * list_entry_limit,
+         [&](byte* at) { return put_finished(at, operation, what, state_); });
+}
+
+number writer::annotate(record_kind kind, const annotation_record& what) {
+  const guard locked(lock_);
+  append(kind, plain_record_bytes, [&](byte* at) {
+    at = put_optional(at, what.thread);
+    at = put_optional(at, what.domain);
+    at = put_optional(at, what.category);
+    at = put_optional(at, what.text);
+    at = put_varint(at, what.colour);
+    at = put_time(at, what.at, state_.clock);
+    state_.clock = what.at;
+    return at;
+  });
+  return annotations_++;
+}
+
+number writer::begin_range(const annotation_record& what) {
+  return annotate(record_kind::range_begun, what);
+}
+
+number writer::mark(const annotation_record& what) { return annotate(record_kind::mark, what); }
+
+void writer::end_range(number annotation, nanoseconds when) {
+  const guard locked(lock_);
+  append(record_kind::range_ended, plain_record_bytes, [&](byte* at) {
+    at = put_varint(at, annotation);
+    at = put_time(at, when, state_.clock);
+    state_.clock = when;
+    return at;
+  });
+}
+
+void writer::close(ending how, bool deterministic, nanoseconds end) {
+  const guard locked(lock_);
+  checksum sum = file_->sum();
+  sum.add(end_word(how, deterministic));
+  sum.add(end);
+  append(record_kind::end, end_record_bytes, [&](byte* at) {
+    *at++ = static_cast<byte>(how);
+    *at++ = deterministic ? 1 : 0;
+    at = put_fixed(at, end);
+    at = put_fixed(at, sum.value());
+    return std::copy(end_magic.begin(), end_magic.end(), at);
+  });
+  file_->close();
+}
+
+std::string writer::problem() {
+  const guard locked(lock_);
+  return file_->problem();
+}
+
+std::uint64_t writer::bytes() {
+  const guard locked(lock_);
+  return file_->size();
+}
+
+void writer::forget_after_fork() {
+  lock_.reset();
+  file_->forget();
+}
+
+}  // namespace sb::trace

@@ -1,0 +1,106 @@
+// Writes a trace while the program runs.
+//
+// Thread safety: every function may be called by any thread at any time; one lock inside, held for
+// one record. Records stand in the file in the order in which the lock was taken, and numbers are
+// given out in that order (calls: in the order of begin_call), so a program whose threads come here
+// in the same order twice writes the same bytes twice.
+//
+// What is written stays when the process dies in any way: the reader takes everything up to there.
+// No record allocates memory or calls the operating system, except when the file grows by another
+// step and when a name or place is new.
+//
+// A writer that cannot go on (a full disk) drops what follows, still gives out numbers, and
+// problem() says why. In the child of a fork it does the same: the file is the parent's.
+//
+// How the one who records uses it:
+//
+//   auto out = writer::open(path, head);            // head: clock, connections, program, profile
+//   (*out)->device({...});                          // before the streams and operations on it
+//   const number s = (*out)->stream({...});         // before the operations in it
+//   thread_local const number t = (*out)->thread(); // each thread that calls, once
+//
+//   const number c = (*out)->begin_call();          // an atomic increment, nothing is written
+//   ... (*out)->blocks(c, record);                  // only before waiting: begin, name, place
+//   (*out)->returned(c, record);                    // exactly once for each begun call
+//
+//   const number o = (*out)->submitted({...});      // when it comes into its stream
+//   (*out)->finished(o, {ready, started, ended, waits});
+//
+//   (*out)->close(ending::complete, deterministic, now);
+//
+// A name (of a kernel, a call) is best asked for once and kept: name() looks it up in a table.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/outcome.hpp"
+#include "trace/codec.hpp"
+#include "trace/growing_file.hpp"
+#include "trace/name_table.hpp"
+#include "trace/record_lock.hpp"
+#include "trace/records.hpp"
+
+namespace sb::trace {
+
+class writer {
+ public:
+  // Of the header, clock, connections, program and profile are written now, the rest by close().
+  static outcome<std::unique_ptr<writer>> open(const std::string& path, const header& head,
+                                               existing_file policy = existing_file::refuse);
+  ~writer();  // without close() the trace ends as if the program had been killed
+
+  number name(std::string_view text);
+  // `file` is a constant of the program: places are found by its address.
+  number place(const char* file, std::uint32_t line);
+  number device(const device& what);
+  number stream(const stream& what);
+  void name_stream(number which, std::string_view name);
+  number thread(std::string_view name = {});
+  void name_thread(number which, std::string_view name);
+
+  number allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds at,
+                   number call);
+  void freed(number allocation, nanoseconds at, number call);
+
+  number begin_call() { return calls_.fetch_add(1, std::memory_order_relaxed); }
+  void blocks(number call, const call_record& what);  // `end` is not looked at
+  void returned(number call, const call_record& what);
+
+  number submitted(const submitted_record& what);
+  void finished(number operation, const finished_record& what);
+
+  number begin_range(const annotation_record& what);
+  void end_range(number annotation, nanoseconds at);
+  number mark(const annotation_record& what);
+
+  void close(ending how, bool deterministic, nanoseconds end);
+  [[nodiscard]] std::string problem();
+  [[nodiscard]] std::uint64_t bytes();  // written up to now
+
+  // In the child of a fork, before any other call there.
+  void forget_after_fork();
+
+ private:
+  explicit writer(std::unique_ptr<growing_file> file) : file_(std::move(file)) {}
+  template <class Body>
+  void append(record_kind kind, std::size_t bytes, Body&& body);
+  number name_locked(std::string_view text);
+  number annotate(record_kind kind, const annotation_record& what);
+
+  std::atomic<number> calls_{0};
+  record_lock lock_;
+  // Guarded by lock_.
+  std::unique_ptr<growing_file> file_;
+  codec_state state_;
+  name_table names_;
+  place_table places_;
+  number devices_ = 0, streams_ = 0, threads_ = 0, allocations_ = 0, operations_ = 0,
+         annotations_ = 0;
+};
+
+}  // namespace sb::trace

@@ -1,0 +1,146 @@
+// What is written is read, also when the file stops anywhere.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "files.hpp"
+#include "same.hpp"
+#include "sample.hpp"
+#include "trace/format.hpp"
+#include "trace/reader.hpp"
+#include "trace/store.hpp"
+
+namespace sb::trace::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class TraceFormat : public TraceFiles {
+ protected:
+  bytes stored(const trace& what) {
+    const std::string file = path("stored.sbt");
+    EXPECT_TRUE(store_trace(what, file, existing_file::replace).ok());
+    return contents(file);
+  }
+  static std::string problem(const bytes& file) {
+    const outcome<trace> read = parse_trace(file, "x.sbt");
+    return read ? "" : read.message();
+  }
+};
+
+TEST_F(TraceFormat, ATraceIsReadAsItWasStored) {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    const trace made = sample(seed);
+    const outcome<trace> read = parse_trace(stored(made), "x.sbt");
+    ASSERT_TRUE(read) << read.message();
+    ASSERT_EQ(everything(*read), everything(made)) << "seed " << seed;
+  }
+}
+
+TEST_F(TraceFormat, TheSameTraceIsTheSameBytes) {
+  EXPECT_EQ(stored(sample(1)), stored(sample(1)));
+  EXPECT_NE(stored(sample(1)), stored(sample(2)));
+}
+
+TEST_F(TraceFormat, StoringWhatWasReadGivesTheSameTrace) {
+  const outcome<trace> first = parse_trace(stored(sample(3)), "x");
+  const bytes again = stored(*first);
+  const outcome<trace> second = parse_trace(again, "x");
+  EXPECT_EQ(everything(*second), everything(*first));
+  EXPECT_EQ(second->names, first->names);
+  EXPECT_EQ(stored(*second), again);
+}
+
+TEST_F(TraceFormat, AFileThatStopsAnywhereIsReadUpToThere) {
+  const bytes whole = stored(sample(4));
+  std::size_t header = 0;
+  std::size_t operations = 0;
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    const bytes part(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+    const outcome<trace> read = parse_trace(part, "x.sbt");
+    if (!read) {
+      ASSERT_EQ(header, 0u) << "byte " << size << ": " << read.message();
+      ASSERT_THAT(read.message(), HasSubstr("nothing was recorded"));
+      continue;
+    }
+    if (header == 0) header = size;
+    ASSERT_EQ(read->head.end, ending::unknown);
+    ASSERT_GE(read->operations.size(), operations);
+    operations = read->operations.size();
+    // As a killed writer leaves it: the rest of the step is 0.
+    bytes killed = part;
+    killed.resize(size + 5000);
+    const outcome<trace> again = parse_trace(killed, "x.sbt");
+    ASSERT_TRUE(again) << again.message();
+    ASSERT_LE(again->operations.size(), operations + 1);
+  }
+  EXPECT_LT(header, 40u);
+  EXPECT_EQ(operations, sample(4).operations.size());
+}
+
+TEST_F(TraceFormat, AnyFlippedBitOfACompleteFileIsFound) {
+  const bytes whole = stored(sample(5));
+  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+    bytes flipped = whole;
+    flipped[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
+    ASSERT_NE(problem(flipped), "") << "bit " << bit;
+  }
+}
+
+TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
+  EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
+  EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
+  bytes newer = stored(sample(6));
+  newer[8] = 2;
+  EXPECT_THAT(problem(newer),
+              HasSubstr("newer Streambed: its format is 2, this one reads up to 1"));
+  EXPECT_THAT(read_trace(path("none")).message(), HasSubstr("cannot open"));
+  EXPECT_THAT(read_trace(path("")).message(), HasSubstr("cannot read"));
+}
+
+TEST_F(TraceFormat, ADamagedFileWithoutAnEndSaysWhere) {
+  trace open = sample(7);
+  open.head.end = ending::unknown;
+  bytes file = stored(open);
+  const bytes good = file;
+  ASSERT_TRUE(parse_trace(good, "x"));
+  // The first record after the header is a name; there is no record 200.
+  const std::size_t first = 8 + 4 + 1 + 1 + 7 + 5;
+  ASSERT_EQ(file[first], static_cast<std::uint8_t>(record_kind::name));
+  file[first] = 200;
+  EXPECT_EQ(problem(file), "x.sbt is damaged at byte 26: there is no record of kind 200.");
+  // A hole is not an end: what comes behind it was written.
+  file.insert(file.end(), 3 * record_limit, 7);
+  file[first] = 0;
+  EXPECT_THAT(problem(file), HasSubstr("damaged at byte 26"));
+}
+
+TEST_F(TraceFormat, WhatExistsIsNotReplacedUnasked) {
+  const std::string file = path("a.sbt");
+  put(file, {1, 2, 3});
+  const auto refused = store_trace(sample(8), file);
+  EXPECT_FALSE(refused);
+  EXPECT_THAT(refused.message(), HasSubstr("exists already"));
+  EXPECT_EQ(contents(file), (bytes{1, 2, 3}));
+  EXPECT_TRUE(store_trace(sample(8), file, existing_file::replace).ok());
+  EXPECT_TRUE(read_trace(file).ok());
+}
+
+TEST_F(TraceFormat, ReadingReportsProgressUpToTheEnd) {
+  const std::string file = path("big.sbt");
+  ASSERT_TRUE(store_trace(sample(9, {60'000, 1000}), file).ok());
+  std::vector<std::uint64_t> seen;
+  std::uint64_t total = 0;
+  const auto read = read_trace(file, [&](std::uint64_t done, std::uint64_t of) {
+    seen.push_back(done);
+    total = of;
+  });
+  ASSERT_TRUE(read);
+  EXPECT_EQ(total, std::filesystem::file_size(file));
+  ASSERT_GT(seen.size(), 2u);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+  EXPECT_EQ(seen.back(), total);
+}
+
+}  // namespace
+}  // namespace sb::trace::testing

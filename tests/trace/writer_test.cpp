@@ -1,0 +1,225 @@
+// The writer as a running program uses it.
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <thread>
+
+#include "files.hpp"
+#include "trace/reader.hpp"
+#include "trace/writer.hpp"
+
+namespace sb::trace::testing {
+namespace {
+
+class TraceWriter : public TraceFiles {
+ protected:
+  std::unique_ptr<writer> opened(const std::string& name) {
+    header head;
+    head.program = "program";
+    auto out = writer::open(path(name), head);
+    EXPECT_TRUE(out) << out.message();
+    (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
+    (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
+    return std::move(*out);
+  }
+  trace read(const std::string& name) {
+    outcome<trace> found = read_trace(path(name));
+    EXPECT_TRUE(found) << found.message();
+    return found ? std::move(*found) : trace{};
+  }
+};
+
+submitted_record kernel(number name, nanoseconds at) {
+  submitted_record op;
+  op.kind = operation_kind::kernel;
+  op.engine = engine_kind::multiprocessors;
+  op.device = op.stream = 0;
+  op.name = name;
+  op.called = op.queued = at;
+  return op;
+}
+
+TEST_F(TraceWriter, AKilledProgramLeavesWhatItDid) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    header head;
+    auto out = writer::open(path("killed"), head);
+    (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
+    (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
+    const number name = (*out)->name("kernel");
+    // Over several steps of the file.
+    for (number i = 0; i < 100'000; ++i) {
+      const number op = (*out)->submitted(kernel(name, 10 * i));
+      (*out)->finished(op, {10 * i + 1, 10 * i + 2, 10 * i + 3, {}});
+    }
+    (*out)->submitted(kernel(name, 5'000'000));
+    const number call = (*out)->begin_call();
+    call_record blocked;
+    blocked.thread = (*out)->thread("main");
+    blocked.name = (*out)->name("cudaDeviceSynchronize");
+    blocked.begin = 5'000'100;
+    (*out)->blocks(call, blocked);
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const trace found = read("killed");
+  EXPECT_EQ(found.head.end, ending::unknown);
+  ASSERT_EQ(found.operations.size(), 100'001u);
+  EXPECT_EQ(found.operations[99'999].ended, 999'993u);
+  EXPECT_EQ(found.operations[100'000].ended, never);
+  EXPECT_EQ(found.operations[100'000].queued, 5'000'000u);
+  ASSERT_EQ(found.calls.size(), 1u);
+  EXPECT_EQ(found.calls[0].name, "cudaDeviceSynchronize");
+  EXPECT_FALSE(found.calls[0].returned);
+  EXPECT_EQ(found.calls[0].end, found.end);
+}
+
+TEST_F(TraceWriter, ThreadsWriteTogether) {
+  const auto out = opened("threads");
+  constexpr number threads = 4, each = 5000;
+  std::vector<std::thread> running;
+  for (number t = 0; t < threads; ++t) {
+    running.emplace_back([&out] {
+      const number self = out->thread();
+      for (number i = 0; i < each; ++i) {
+        call_record call;
+        call.thread = self;
+        const number which = out->begin_call();
+        call.name = out->name(i % 2 ? "cudaLaunchKernel" : "cudaMemcpyAsync");
+        call.place = out->place("a.cu", i % 7);
+        call.begin = call.end = which;
+        submitted_record op = kernel(out->name("kernel"), which);
+        op.call = which;
+        const number number_of_it = out->submitted(op);
+        out->finished(number_of_it, {which + 1, which + 2, which + 3, {}});
+        out->returned(which, call);
+      }
+    });
+  }
+  for (std::thread& one : running) one.join();
+  out->close(ending::complete, false, 1'000'000);
+  const trace found = read("threads");
+  EXPECT_EQ(found.threads.size(), threads);
+  EXPECT_EQ(found.places.size(), 7u);
+  ASSERT_EQ(found.calls.size(), threads * each);
+  ASSERT_EQ(found.operations.size(), threads * each);
+  for (number i = 0; i < found.calls.size(); ++i) ASSERT_EQ(found.calls[i].begin, i);
+  for (const operation& op : found.operations) {
+    ASSERT_EQ(op.called, op.call);
+    ASSERT_EQ(op.ended, op.call + 3);
+  }
+}
+
+TEST_F(TraceWriter, ACallThatOthersNameIsThereBeforeItReturns) {
+  {
+    const auto out = opened("open");
+    const number first = out->begin_call(), second = out->begin_call();
+    submitted_record op = kernel(out->name("kernel"), 50);
+    op.call = second;
+    out->submitted(op);
+    call_record done;
+    done.begin = 10;
+    done.end = 90;
+    out->returned(first, done);
+  }
+  const trace found = read("open");
+  ASSERT_EQ(found.calls.size(), 2u);
+  EXPECT_TRUE(found.calls[0].returned);
+  EXPECT_FALSE(found.calls[1].returned);
+  EXPECT_EQ(found.calls[1].begin, 50u);
+  EXPECT_EQ(found.calls[1].end, 90u);
+}
+
+TEST_F(TraceWriter, ALaterRecordOfAnOperationReplacesTheEarlier) {
+  const auto out = opened("twice");
+  const number op = out->submitted(kernel(out->name("kernel"), 1));
+  const edge wait{none, none, wait_cause::device_full, 7};
+  out->finished(op, {5, never, never, {}});
+  out->finished(op, {5, 8, never, {&wait, 1}});
+  out->close(ending::hung, true, 100);
+  const trace found = read("twice");
+  EXPECT_EQ(found.head.end, ending::hung);
+  EXPECT_TRUE(found.head.deterministic);
+  EXPECT_EQ(found.end, 100u);
+  EXPECT_EQ(found.operations[0].started, 8u);
+  EXPECT_EQ(found.operations[0].ended, never);
+  ASSERT_EQ(found.operations[0].waits.size(), 1u);
+}
+
+TEST_F(TraceWriter, PlacesAreTheSameWhenTheirTextIs) {
+  const auto out = opened("places");
+  const std::string one = "x.cu", other = "x.cu";
+  EXPECT_EQ(out->place(one.c_str(), 3), out->place(other.c_str(), 3));
+  EXPECT_NE(out->place(one.c_str(), 3), out->place(one.c_str(), 4));
+  out->close(ending::complete, false, 0);
+  EXPECT_EQ(read("places").places.size(), 2u);
+}
+
+TEST_F(TraceWriter, TheChildOfAForkLeavesTheFileAlone) {
+  const auto out = opened("forked");
+  const number name = out->name("kernel");
+  out->submitted(kernel(name, 1));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    out->forget_after_fork();
+    for (int i = 0; i < 1000; ++i) out->submitted(kernel(name, 2));
+    out->close(ending::complete, false, 3);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  out->submitted(kernel(name, 4));
+  out->close(ending::complete, false, 5);
+  const trace found = read("forked");
+  ASSERT_EQ(found.operations.size(), 2u);
+  EXPECT_EQ(found.operations[1].called, 4u);
+}
+
+TEST_F(TraceWriter, AFullDiskStopsTheRecordingAndNotTheProgram) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{3 << 20, 3 << 20};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    ::signal(SIGXFSZ, SIG_IGN);
+    header head;
+    auto out = writer::open(path("full"), head);
+    (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
+    (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
+    const number name = (*out)->name("kernel");
+    number last = 0;
+    for (number i = 0; i < 1'000'000; ++i) last = (*out)->submitted(kernel(name, 10 * i));
+    (*out)->close(ending::complete, false, 0);
+    ::_exit(last == 999'999 && !(*out)->problem().empty() ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const trace found = read("full");
+  EXPECT_EQ(found.head.end, ending::unknown);
+  EXPECT_GT(found.operations.size(), 100'000u);
+}
+
+TEST_F(TraceWriter, ListsAndTextsThatAreTooLongAreCut) {
+  const auto out = opened("long");
+  submitted_record op = kernel(out->name(std::string(100'000, 'k')), 1);
+  const std::vector<byte_range> ranges(
+      100'000, {none, ~std::uint64_t{0}, ~std::uint64_t{0}, access::read_write, true});
+  op.ranges = ranges;
+  out->submitted(op);
+  const std::vector<edge> waits(100'000, {0, none, wait_cause::event, 5});
+  out->finished(0, {1, 2, 3, waits});
+  out->close(ending::complete, false, 3);
+  const trace found = read("long");
+  ASSERT_EQ(found.operations.size(), 1u);
+  EXPECT_EQ(found.names[1].size(), text_limit);
+  EXPECT_EQ(found.operations[0].ranges.size(), list_limit);
+  EXPECT_EQ(found.operations[0].waits.size(), list_limit);
+  EXPECT_EQ(found.operations[0].ended, 3u);
+}
+
+}  // namespace
+}  // namespace sb::trace::testing
