@@ -1,0 +1,243 @@
+// The timing of a recorded program. The recorded times are led once through the scheduler: every
+// operation is given to it and ends when it was and did. When the scheduler would have let it
+// start is then known; what is missing until it really started is the operation's own lag.
+#include <algorithm>
+#include <queue>
+
+#include "analysis/program.hpp"
+#include "analysis/replay.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+struct moment {
+  nanoseconds time = 0;
+  enum class what : std::uint8_t { ends, blocks_end, comes } kind = what::ends;
+  std::uint64_t order = 0;
+  number operation = none;
+  std::uint64_t blocks = 0;
+
+  friend bool operator>(const moment& a, const moment& b) {
+    if (a.time != b.time) return a.time > b.time;
+    if (a.kind != b.kind) return a.kind > b.kind;
+    return a.order > b.order;
+  }
+};
+
+class guided_run {
+ public:
+  guided_run(const trace::trace& recorded, const program& p);
+  // When each operation could have started.
+  std::vector<nanoseconds> go();
+
+ private:
+  void submit(number operation);
+  void follow();
+  void granted(number operation, std::uint64_t blocks);
+  void push(nanoseconds time, moment::what kind, number operation, std::uint64_t blocks = 0) {
+    moments_.push({time, kind, order_++, operation, blocks});
+  }
+
+  const trace::trace& recorded_;
+  const program& program_;
+  sched::scheduler scheduler_;
+  std::vector<stream_id> streams_;
+  std::vector<command_id> commands_;
+  std::vector<std::uint32_t> grants_;
+  std::vector<bool> over_;  // its recorded end has passed
+  std::vector<nanoseconds> could_start_;
+  std::priority_queue<moment, std::vector<moment>, std::greater<>> moments_;
+  std::uint64_t order_ = 0;
+  nanoseconds now_ = 0;
+};
+
+guided_run::guided_run(const trace::trace& recorded, const program& p)
+    : recorded_(recorded),
+      program_(p),
+      scheduler_(p.machine),
+      commands_(p.tasks.size()),
+      grants_(p.tasks.size(), 0),
+      over_(p.tasks.size(), false),
+      could_start_(p.tasks.size(), never) {
+  for (const program_stream& s : p.streams) {
+    streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
+  }
+  for (number i = 0; i < recorded.operations.size(); ++i) {
+    const trace::operation& o = recorded.operations[i];
+    if (o.ended == never || o.queued == never || o.stream >= p.streams.size()) continue;
+    push(o.queued, moment::what::comes, i);
+    push(o.ended, moment::what::ends, i);
+  }
+}
+
+std::vector<nanoseconds> guided_run::go() {
+  while (!moments_.empty()) {
+    const moment m = moments_.top();
+    moments_.pop();
+    now_ = m.time;
+    scheduler_.set_time(now_);
+    switch (m.kind) {
+      case moment::what::comes:
+        submit(m.operation);
+        break;
+      case moment::what::blocks_end:
+        scheduler_.blocks_done(commands_[m.operation], m.blocks);
+        break;
+      case moment::what::ends:
+        over_[m.operation] = true;
+        if (commands_[m.operation].valid()) {
+          scheduler_.complete(commands_[m.operation]);  // kernels: whatever blocks are left
+        }
+        break;
+    }
+    follow();
+  }
+  return std::move(could_start_);
+}
+
+void guided_run::submit(number operation) {
+  const task& t = program_.tasks[operation];
+  command c = t.what;
+  c.stream = streams_[t.stream];
+  c.device = {program_.streams[t.stream].device};
+  c.payload = operation;
+  if (t.record != none) c.record = commands_[t.record];
+  std::vector<command_id> after;
+  for (const number other : t.after) {
+    if (commands_[other].valid()) after.push_back(commands_[other]);
+  }
+  commands_[operation] = scheduler_.submit(c, after);
+}
+
+void guided_run::follow() {
+  while (!scheduler_.actions().empty()) {
+    const std::vector<sched::action> actions = scheduler_.actions();
+    scheduler_.clear_actions();
+    for (const sched::action& a : actions) {
+      const auto operation = static_cast<number>(a.payload);
+      switch (a.kind) {
+        case sched::action_kind::reached:
+          could_start_[operation] = now_;
+          break;
+        case sched::action_kind::start:
+          if (program_.tasks[operation].what.kind != command_kind::kernel) {
+            could_start_[operation] = now_;
+          }
+          // Recorded as over although the scheduler would only start it now.
+          if (over_[operation]) scheduler_.complete({a.id});
+          break;
+        case sched::action_kind::grant:
+          granted(operation, a.count);
+          break;
+        case sched::action_kind::release:
+          break;
+      }
+    }
+  }
+}
+
+void guided_run::granted(number operation, std::uint64_t blocks) {
+  const task& t = program_.tasks[operation];
+  const trace::operation& o = recorded_.operations[operation];
+  if (could_start_[operation] == never) could_start_[operation] = now_;
+  const std::uint64_t wave = grants_[operation]++ % t.waves;
+  const nanoseconds length = t.duration * (wave + 1) / t.waves - t.duration * wave / t.waves;
+  push(std::min(std::max(now_, o.started) + length, std::max(now_, o.ended)),
+       moment::what::blocks_end, operation, blocks);
+}
+
+// Splits a call's own time around its wait, so that a replay returns when the recorded call did.
+void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
+  const nanoseconds whole = c.end - c.begin;
+  const nanoseconds own = whole - std::min(whole, c.blocked);
+  const number waited = s.first.scope != wait_scope::nothing ? s.first.target : c.blocked_on;
+  nanoseconds released = c.begin;
+  if (c.blocked > 0 && waited != none) {
+    released = std::clamp(recorded.operations[waited].ended, c.begin, c.end);
+  }
+  const auto queued_after = [&](const issue& i, nanoseconds from) {
+    const nanoseconds queued = recorded.operations[i.operation].queued;
+    return queued > from ? std::min(queued, c.end) - from : 0;
+  };
+  if (s.first.scope != wait_scope::nothing) {
+    s.before = std::min(own, released - c.begin - std::min(released - c.begin, c.blocked));
+    s.between = own - s.before;
+    for (issue& i : s.issues) i.offset = std::min(s.between, queued_after(i, released));
+    return;
+  }
+  s.after = c.blocked > 0 ? std::min(own, c.end - released) : 0;
+  s.between = own - s.after;
+  for (issue& i : s.issues) {
+    i.offset = queued_after(i, c.begin);
+    // A launch that found no room was blocked in front of its operation; the replay does that anew.
+    if (s.last.scope == wait_scope::nothing) i.offset -= std::min(i.offset, c.blocked);
+  }
+}
+
+void time_host(const trace::trace& recorded, program& p) {
+  nanoseconds last = 0;
+  for (std::vector<step>& steps : p.threads) {
+    nanoseconds end = 0;
+    for (step& s : steps) {
+      const trace::call& c = recorded.calls[s.call];
+      s.gap = c.begin - std::min(c.begin, end);
+      end = std::max(end, c.end);
+      time_step(recorded, c, s);
+    }
+    last = std::max(last, end);
+  }
+  for (const trace::operation& o : recorded.operations) {
+    if (o.ended != never) last = std::max(last, o.ended);
+  }
+  p.tail = recorded.end - std::min(recorded.end, last);
+}
+
+// A kernel that shared the device took longer than it does alone. How much is found by trying: the
+// lengths are changed until the replay gives the recorded ones.
+void settle_shared_kernels(const trace::trace& recorded, program& p) {
+  constexpr int rounds = 4;
+  bool several = false;
+  for (const task& t : p.tasks) {
+    several |= t.what.kind == command_kind::kernel && t.waves > 1;
+  }
+  for (int round = 0; several && round < rounds; ++round) {
+    const timing t = replay(p);
+    bool changed = false;
+    for (number i = 0; i < p.tasks.size(); ++i) {
+      const trace::operation& o = recorded.operations[i];
+      const operation_times& now = t.operations[i];
+      if (p.tasks[i].what.kind != command_kind::kernel || o.ended == never || now.ended == never ||
+          now.ended <= now.started || o.ended <= o.started) {
+        continue;
+      }
+      const nanoseconds want = o.ended - o.started, got = now.ended - now.started;
+      const nanoseconds off = want > got ? want - got : got - want;
+      if (off * 1000 > want) {
+        const double factor = static_cast<double>(want) / static_cast<double>(got);
+        p.tasks[i].duration =
+            static_cast<nanoseconds>(static_cast<double>(p.tasks[i].duration) * factor);
+        changed = true;
+      }
+    }
+    if (!changed) return;
+  }
+}
+
+}  // namespace
+
+program program_of(const trace::trace& recorded) {
+  program p = skeleton_of(recorded);
+  const std::vector<nanoseconds> could_start = guided_run(recorded, p).go();
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    const nanoseconds started = recorded.operations[i].started;
+    if (could_start[i] != never && started != never && started > could_start[i]) {
+      p.tasks[i].lag = started - could_start[i];
+    }
+  }
+  time_host(recorded, p);
+  settle_shared_kernels(recorded, p);
+  return p;
+}
+
+}  // namespace sb::analysis

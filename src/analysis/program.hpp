@@ -1,0 +1,83 @@
+// A recorded run as a program that can be changed and run again: what each host thread calls, what
+// the calls issue and wait for, and how long each piece takes by itself. Waiting is not in it; the
+// replay finds it again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sched/scheduler.hpp"
+#include "trace/trace.hpp"
+
+namespace sb::analysis {
+
+using trace::nanoseconds;
+using trace::never;
+using trace::none;
+using trace::number;
+
+// What a host call waits for.
+enum class wait_scope : std::uint8_t {
+  nothing,
+  operation,  // `target` is an operation
+  stream,     // a stream; for the legacy stream: all blocking streams too
+  device,     // a device
+};
+
+struct host_wait {
+  wait_scope scope = wait_scope::nothing;
+  number target = none;
+};
+
+// A call gives an operation to its stream, `offset` after its first wait was over.
+struct issue {
+  number operation = none;
+  nanoseconds offset = 0;
+};
+
+// A call of a host thread:
+//   gap | before | wait for `first` | issues, `between` in all | wait for `last` | after
+struct step {
+  number call = none;   // in the trace; none: added by a change
+  nanoseconds gap = 0;  // the program's own code since the thread's call before
+  nanoseconds before = 0, between = 0, after = 0;
+  host_wait first, last;
+  std::vector<issue> issues;
+
+  [[nodiscard]] nanoseconds own() const { return before + between + after; }
+};
+
+struct task {
+  command what;          // without stream, record and payload, which the replay sets
+  number stream = none;  // of program::streams
+  number record = none;  // event_wait
+  std::vector<number> after;
+  nanoseconds lag = 0;       // from the moment it may start until it does
+  nanoseconds duration = 0;  // kernels: with the whole device to itself
+  std::uint32_t waves = 1;   // kernels: of these, one after another
+};
+
+struct program_stream {
+  number device = 0;
+  stream_kind kind = stream_kind::blocking;
+};
+
+struct program {
+  sched::machine machine;
+  std::vector<program_stream> streams;
+  std::vector<task> tasks;                 // numbered as the trace's operations
+  std::vector<std::vector<step>> threads;  // numbered as the trace's threads
+  nanoseconds tail = 0;                    // from the last end to the end of the run
+};
+
+// How many times one after another the device takes blocks of this kernel when it is alone.
+[[nodiscard]] std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape);
+
+// The part of the program that can be read off the records: what each call does, without its
+// timing. Operations and calls that never came to their end are left out.
+[[nodiscard]] program skeleton_of(const trace::trace& recorded);
+
+// With the timing: replaying it gives the recorded times.
+[[nodiscard]] program program_of(const trace::trace& recorded);
+
+}  // namespace sb::analysis

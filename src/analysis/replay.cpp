@@ -1,0 +1,382 @@
+#include "analysis/replay.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <queue>
+
+#include "analysis/wait_recorder.hpp"
+#include "model/stream_rules.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+constexpr std::uint32_t entries_of_a_stream = 1021;  // docs/semantics.md
+
+// At one moment, what ends comes before what the host does next.
+enum class event_kind : std::uint8_t { operation_ends, blocks_end, thread_goes_on };
+
+struct event {
+  nanoseconds time = 0;
+  event_kind kind = event_kind::operation_ends;
+  std::uint64_t order = 0;  // threads: their number; others: the order in which they came up
+  number what = none;       // operation or thread
+  std::uint64_t blocks = 0;
+
+  friend bool operator>(const event& a, const event& b) {
+    const bool a_host = a.kind == event_kind::thread_goes_on;
+    const bool b_host = b.kind == event_kind::thread_goes_on;
+    if (a.time != b.time) return a.time > b.time;
+    if (a_host != b_host) return a_host;
+    return a.order > b.order;
+  }
+};
+
+// Where a thread is within its step.
+enum class stage : std::uint8_t { begins, first_wait, issuing, room, last_wait, returns };
+
+struct thread_state {
+  std::size_t step = 0;
+  stage at = stage::begins;
+  std::size_t issued = 0;
+  nanoseconds base = 0;     // issues are counted from here
+  nanoseconds waiting = 0;  // since
+};
+
+class run {
+ public:
+  run(const program& p, record_waits waits);
+  timing go();
+
+ private:
+  void at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks = 0);
+  void advance(number thread);
+  bool begin_wait(number thread, const host_wait& w);
+  void end_wait(number thread, const host_wait& w);
+  bool give(number thread, number operation);
+  void submit(number operation);
+  void follow();
+  void started(number operation);
+  void granted(number operation, std::uint64_t blocks);
+  void ended(number operation);
+  [[nodiscard]] std::optional<sched::wait_target> target_of(const host_wait& w) const;
+
+  const program& program_;
+  timing result_;
+  sched::scheduler scheduler_;
+  std::optional<wait_recorder> recorder_;
+  std::vector<stream_id> streams_;
+  std::vector<command_id> commands_;   // of operations
+  std::vector<std::uint32_t> grants_;  // of kernels
+  std::vector<std::uint64_t> blocks_left_;
+  std::vector<thread_state> threads_;
+  std::vector<std::pair<waiter_id, number>> waiters_;
+  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
+  std::vector<sched::action> actions_;
+  std::uint64_t order_ = 0;
+  nanoseconds now_ = 0;
+  number last_ended_ = none;
+  std::vector<number> last_in_stream_;
+};
+
+run::run(const program& p, record_waits waits)
+    : program_(p),
+      scheduler_(p.machine),
+      commands_(p.tasks.size()),
+      grants_(p.tasks.size(), 0),
+      blocks_left_(p.tasks.size(), 0),
+      threads_(p.threads.size()),
+      last_in_stream_(p.streams.size(), none) {
+  result_.operations.resize(p.tasks.size());
+  result_.steps.resize(p.threads.size());
+  for (std::size_t i = 0; i < p.threads.size(); ++i) {
+    result_.steps[i].resize(p.threads[i].size());
+  }
+  for (const program_stream& s : p.streams) {
+    streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
+  }
+  if (waits == record_waits::yes) {
+    recorder_.emplace(p, result_.operations);
+  }
+}
+
+void run::at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks) {
+  const std::uint64_t order = kind == event_kind::thread_goes_on ? what : order_++;
+  events_.push({time, kind, order, what, blocks});
+}
+
+timing run::go() {
+  for (number i = 0; i < threads_.size(); ++i) {
+    if (!program_.threads[i].empty()) {
+      at(program_.threads[i][0].gap, event_kind::thread_goes_on, i);
+    }
+  }
+  while (!events_.empty()) {
+    const event e = events_.top();
+    events_.pop();
+    now_ = e.time;
+    scheduler_.set_time(now_);
+    switch (e.kind) {
+      case event_kind::operation_ends:
+        ended(e.what);
+        scheduler_.complete(commands_[e.what]);
+        break;
+      case event_kind::blocks_end:
+        blocks_left_[e.what] -= e.blocks;
+        if (recorder_) recorder_->blocks_left(e.what);
+        if (blocks_left_[e.what] == 0) ended(e.what);
+        scheduler_.blocks_done(commands_[e.what], e.blocks);
+        break;
+      case event_kind::thread_goes_on:
+        advance(e.what);
+        break;
+    }
+    follow();
+  }
+  for (std::size_t i = 0; i < threads_.size(); ++i) {
+    result_.hung |= threads_[i].step < program_.threads[i].size();
+    for (const call_times& c : result_.steps[i]) {
+      if (c.end != never) result_.end = std::max(result_.end, c.end);
+    }
+  }
+  for (const operation_times& o : result_.operations) {
+    if (o.ended != never) result_.end = std::max(result_.end, o.ended);
+  }
+  result_.end += program_.tail;
+  if (recorder_) result_.waits = recorder_->take();
+  return std::move(result_);
+}
+
+// Moves a thread on from where it stood. It comes here again at every time that matters to it.
+void run::advance(number thread) {
+  thread_state& t = threads_[thread];
+  const std::vector<step>& steps = program_.threads[thread];
+  while (t.step < steps.size()) {
+    const step& s = steps[t.step];
+    call_times& times = result_.steps[thread][t.step];
+    switch (t.at) {
+      case stage::begins:
+        times.begin = now_;
+        t.issued = 0;
+        t.at = stage::first_wait;
+        if (s.before != 0) return at(now_ + s.before, event_kind::thread_goes_on, thread);
+        break;
+      case stage::first_wait:
+        t.at = stage::issuing;
+        t.base = never;
+        if (begin_wait(thread, s.first)) return;
+        break;
+      case stage::issuing: {
+        if (t.base == never) {
+          end_wait(thread, s.first);
+          t.base = now_;
+        }
+        while (t.issued < s.issues.size()) {
+          const issue& next = s.issues[t.issued];
+          if (t.base + next.offset > now_) {
+            return at(t.base + next.offset, event_kind::thread_goes_on, thread);
+          }
+          if (!give(thread, next.operation)) return;
+          ++t.issued;
+        }
+        t.at = stage::last_wait;
+        const nanoseconds until = std::max(now_, t.base + s.between);
+        if (until > now_) return at(until, event_kind::thread_goes_on, thread);
+        break;
+      }
+      case stage::room: {
+        // What the thread waited here moves the rest of its call.
+        const nanoseconds waited = now_ - t.waiting;
+        times.blocked += waited;
+        times.blocked_on = last_ended_;
+        t.base += waited;
+        t.at = stage::issuing;
+        break;
+      }
+      case stage::last_wait:
+        t.at = stage::returns;
+        t.base = never;
+        if (begin_wait(thread, s.last)) return;
+        break;
+      case stage::returns:
+        if (t.base == never) {
+          end_wait(thread, s.last);
+          t.base = now_;
+          if (s.after != 0) return at(now_ + s.after, event_kind::thread_goes_on, thread);
+        }
+        times.end = now_;
+        t.at = stage::begins;
+        ++t.step;
+        if (t.step < steps.size() && steps[t.step].gap != 0) {
+          return at(now_ + steps[t.step].gap, event_kind::thread_goes_on, thread);
+        }
+        break;
+    }
+  }
+}
+
+std::optional<sched::wait_target> run::target_of(const host_wait& w) const {
+  sched::wait_target target;
+  switch (w.scope) {
+    case wait_scope::nothing:
+      return std::nullopt;
+    case wait_scope::operation:
+      if (w.target >= commands_.size() || !commands_[w.target].valid()) return std::nullopt;
+      target.scope = sched::wait_scope::command;
+      target.command = commands_[w.target];
+      break;
+    case wait_scope::stream:
+      target.scope = sched::wait_scope::stream;
+      target.stream = streams_[w.target];
+      break;
+    case wait_scope::device:
+      target.scope = sched::wait_scope::device;
+      target.device = {w.target};
+      break;
+  }
+  return target;
+}
+
+// True when the thread has to wait; it is woken by the scheduler's release.
+bool run::begin_wait(number thread, const host_wait& w) {
+  threads_[thread].waiting = now_;
+  const std::optional<sched::wait_target> target = target_of(w);
+  if (!target || scheduler_.satisfied(*target)) {
+    return false;
+  }
+  waiters_.emplace_back(scheduler_.wait(*target), thread);
+  return true;
+}
+
+void run::end_wait(number thread, const host_wait& w) {
+  thread_state& t = threads_[thread];
+  call_times& times = result_.steps[thread][t.step];
+  if (now_ > t.waiting) {
+    times.blocked += now_ - t.waiting;
+    times.blocked_on = last_ended_;
+  }
+  // Named even when there was nothing to wait for: it says which stream or event was meant.
+  if (w.scope == wait_scope::operation) {
+    times.blocked_on = w.target;
+  } else if (w.scope == wait_scope::stream && last_in_stream_[w.target] != none) {
+    times.blocked_on = last_in_stream_[w.target];
+  }
+}
+
+// False when the operation's stream has no room for it yet.
+bool run::give(number thread, number operation) {
+  const task& t = program_.tasks[operation];
+  const queue_class queue = entry_of(t.what);
+  const stream_id stream = streams_[t.stream];
+  if (queue != queue_class::none &&
+      scheduler_.pending_entries(stream, queue) >= entries_of_a_stream) {
+    waiters_.emplace_back(scheduler_.wait_for_room(stream, queue, entries_of_a_stream), thread);
+    threads_[thread].waiting = now_;
+    threads_[thread].at = stage::room;
+    return false;
+  }
+  submit(operation);
+  return true;
+}
+
+void run::submit(number operation) {
+  const task& t = program_.tasks[operation];
+  command c = t.what;
+  c.stream = streams_[t.stream];
+  c.device = {program_.streams[t.stream].device};
+  c.payload = operation;
+  if (c.kind == command_kind::event_wait && t.record != none) {
+    c.record = commands_[t.record];
+  }
+  std::vector<command_id> after;
+  for (const number other : t.after) {
+    if (commands_[other].valid()) after.push_back(commands_[other]);
+  }
+  result_.operations[operation].queued = now_;
+  if (makes_stream_busy(c.kind)) last_in_stream_[t.stream] = operation;
+  blocks_left_[operation] = std::max<std::uint64_t>(1, c.kernel.blocks);
+  if (recorder_) recorder_->submitted(operation, now_);
+  const bool waits = c.kind == command_kind::event_wait;
+  const bool pending_record = waits && c.record.valid() && !scheduler_.done(c.record);
+  commands_[operation] = scheduler_.submit(c, after);
+  if (recorder_ && waits && !pending_record && after.empty() &&
+      program_.streams[t.stream].kind != stream_kind::legacy) {
+    recorder_->took_no_place(operation);
+  }
+  follow();
+}
+
+// Does what the scheduler says until it has nothing more to say.
+void run::follow() {
+  while (!scheduler_.actions().empty()) {
+    actions_ = scheduler_.actions();
+    scheduler_.clear_actions();
+    for (const sched::action& a : actions_) {
+      const auto operation = static_cast<number>(a.payload);
+      switch (a.kind) {
+        case sched::action_kind::start:
+          started(operation);
+          break;
+        case sched::action_kind::grant:
+          granted(operation, a.count);
+          break;
+        case sched::action_kind::reached:
+          if (recorder_) recorder_->reached(operation, now_);
+          result_.operations[operation].ready = now_;
+          result_.operations[operation].started = now_;
+          ended(operation);
+          break;
+        case sched::action_kind::release: {
+          const auto found = std::find_if(waiters_.begin(), waiters_.end(),
+                                          [&](const auto& w) { return w.first == a.waiter; });
+          at(now_, event_kind::thread_goes_on, found->second);
+          waiters_.erase(found);
+          break;
+        }
+      }
+    }
+  }
+}
+
+void run::started(number operation) {
+  const task& t = program_.tasks[operation];
+  if (t.what.kind == command_kind::kernel) {
+    if (recorder_) recorder_->resident(operation, now_);
+    return;
+  }
+  if (recorder_) recorder_->may_start(operation, now_);
+  operation_times& times = result_.operations[operation];
+  times.started = now_ + t.lag;
+  at(times.started + t.duration, event_kind::operation_ends, operation);
+}
+
+// The blocks of one grant run together. A kernel alone gets a grant for each of its waves, and
+// their times add up to its duration.
+void run::granted(number operation, std::uint64_t blocks) {
+  const task& t = program_.tasks[operation];
+  operation_times& times = result_.operations[operation];
+  const std::uint64_t waves = std::max(1U, t.waves);
+  const std::uint64_t wave = grants_[operation]++ % waves;
+  nanoseconds from = now_;
+  if (times.started == never) {
+    if (recorder_) recorder_->may_start(operation, now_);
+    times.started = now_ + t.lag;
+  }
+  from = std::max(from, times.started);
+  const nanoseconds length = t.duration * (wave + 1) / waves - t.duration * wave / waves;
+  at(from + length, event_kind::blocks_end, operation, blocks);
+}
+
+void run::ended(number operation) {
+  result_.operations[operation].ended = now_;
+  if (program_.tasks[operation].what.kind != command_kind::event_record) {
+    last_ended_ = operation;
+  }
+  if (recorder_) recorder_->finished(operation);
+}
+
+}  // namespace
+
+timing replay(const program& p, record_waits waits) { return run(p, waits).go(); }
+
+}  // namespace sb::analysis

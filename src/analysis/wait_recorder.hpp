@@ -1,0 +1,68 @@
+// Finds out, beside a replay, what each operation waited for. The scheduler says when something may
+// start, not why it could not start before; the rules it follows are simple enough to tell
+// afterwards.
+//
+// Not thread-safe. Calls come in the order of the replay's clock.
+#pragma once
+
+#include <array>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "analysis/program.hpp"
+#include "analysis/replay.hpp"
+
+namespace sb::analysis {
+
+class wait_recorder {
+ public:
+  wait_recorder(const program& p, std::vector<operation_times>& times);
+
+  // Before the scheduler hears of it.
+  void submitted(number operation, nanoseconds now);
+  // It came to its place without having taken one: its stream goes on as if it were not there.
+  void took_no_place(number operation);
+  void reached(number operation, nanoseconds now);
+  // The scheduler has started it; kernels: their first blocks have room.
+  void resident(number operation, nanoseconds now);
+  void may_start(number operation, nanoseconds now);
+  void blocks_left(number operation);
+  void finished(number operation);
+
+  [[nodiscard]] std::vector<std::vector<trace::edge>> take() { return std::move(waits_); }
+
+ private:
+  struct stream_state {
+    number last = none, before_last = none;
+    number legacy_seen = none;
+    queue_class last_queue = queue_class::compute;
+  };
+  struct dependency {
+    number on;
+    trace::wait_cause cause;
+  };
+
+  void depend(number operation, number on, trace::wait_cause cause);
+  void note(number operation, number from, trace::wait_cause cause, nanoseconds until);
+  void resolve(number operation);  // edges of what it depends on, and when it was ready
+  [[nodiscard]] bool ended(number operation, nanoseconds now) const;
+  [[nodiscard]] number& last_on_engine(number operation);
+
+  const program& program_;
+  std::vector<operation_times>& times_;
+  std::vector<std::vector<trace::edge>> waits_;
+  std::vector<std::vector<dependency>> dependencies_;
+  std::vector<stream_state> streams_;
+  // By device: its legacy stream, and the streams that synchronise with it.
+  std::map<number, std::pair<std::vector<number>, std::vector<number>>> default_rules_;
+  std::vector<std::uint32_t> connections_;  // of streams; all 0 where every stream has its own
+  bool shared_ = false;                     // streams share connections
+  std::vector<queue_class> queues_;         // of operations
+  std::vector<number> ahead_;               // of operations: in front of it in its queue
+  std::vector<nanoseconds> left_queue_;
+  std::map<std::array<std::uint32_t, 3>, number> queue_tails_;  // device, connection, queue
+  std::map<std::pair<std::uint32_t, std::uint32_t>, number> engine_last_;  // device, engine
+};
+
+}  // namespace sb::analysis

@@ -1,0 +1,159 @@
+// Replaying a trace gives the recorded times again.
+#include <gtest/gtest.h>
+
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+void expect_same_times(const trace::trace& t) {
+  const program p = program_of(t);
+  const trace::trace again = retimed(t, p, replay(p, record_waits::yes));
+  EXPECT_EQ(again.end, t.end);
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const trace::operation &a = t.operations[i], &b = again.operations[i];
+    EXPECT_EQ(a.queued, b.queued) << "operation " << i;
+    EXPECT_EQ(a.ready, b.ready) << "operation " << i;
+    EXPECT_EQ(a.started, b.started) << "operation " << i;
+    EXPECT_EQ(a.ended, b.ended) << "operation " << i;
+    EXPECT_EQ(a.waits.size(), b.waits.size()) << "operation " << i;
+  }
+  for (number i = 0; i < t.calls.size(); ++i) {
+    EXPECT_EQ(t.calls[i].begin, again.calls[i].begin) << t.calls[i].name << " " << i;
+    EXPECT_EQ(t.calls[i].end, again.calls[i].end) << t.calls[i].name << " " << i;
+    EXPECT_EQ(t.calls[i].blocked, again.calls[i].blocked) << t.calls[i].name << " " << i;
+  }
+}
+
+TEST(Replay, WorkOfOneStreamRunsOneAfterAnother) {
+  program_builder b;
+  const number s = b.stream();
+  const number copy = b.copy(s, to_device, 1 << 20, 20_us);
+  const number kernel = b.kernel(s, "scale", 10_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_EQ(t.operations[copy].started, 3_us);  // the call's 2 µs and the lag
+  EXPECT_EQ(t.operations[copy].ended, 23_us);
+  EXPECT_EQ(t.operations[kernel].ready, 23_us);
+  EXPECT_EQ(t.operations[kernel].ended, 34_us);
+  ASSERT_EQ(t.operations[kernel].waits.size(), 1U);
+  EXPECT_EQ(t.operations[kernel].waits[0].cause, trace::wait_cause::stream_order);
+  EXPECT_EQ(t.operations[kernel].waits[0].from, copy);
+  EXPECT_EQ(t.end, 35_us);
+  EXPECT_EQ(t.calls.back().blocked, 30_us);
+  expect_same_times(t);
+}
+
+TEST(Replay, CopiesOfOneDirectionTakeTurnsAndSayWhy) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number first = b.copy(s1, to_device, 1 << 20, 20_us);
+  const number second = b.copy(s2, to_device, 1 << 20, 20_us);
+  const number other = b.copy(b.stream(), to_host, 1 << 20, 20_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  ASSERT_EQ(t.operations[second].waits.size(), 1U);
+  EXPECT_EQ(t.operations[second].waits[0].cause, trace::wait_cause::engine_busy);
+  EXPECT_EQ(t.operations[second].waits[0].from, first);
+  EXPECT_LT(t.operations[other].started, t.operations[first].ended);
+  expect_same_times(t);
+}
+
+TEST(Replay, LegacyWorkSeparatesBlockingStreams) {
+  program_builder b;
+  const number s1 = b.stream(stream_kind::blocking), s2 = b.stream(stream_kind::blocking);
+  const number a = b.kernel(s1, "a", 50_us);
+  const number middle = b.kernel(b.legacy(), "middle", 5_us);
+  const number c = b.kernel(s2, "c", 50_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_GE(t.operations[middle].started, t.operations[a].ended);
+  EXPECT_GE(t.operations[c].started, t.operations[middle].ended);
+  EXPECT_EQ(t.operations[c].waits.back().cause, trace::wait_cause::legacy_barrier);
+  expect_same_times(t);
+}
+
+TEST(Replay, OneConnectionHoldsWhatIsBehindAnOperationThatIsNotReady) {
+  program_builder b;
+  b.connections(1);
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "a", 50_us);
+  const number held = b.kernel(s1, "b", 50_us);
+  const number behind = b.kernel(s2, "c", 50_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_GE(t.operations[behind].started, t.operations[held].ready);
+  EXPECT_EQ(t.operations[behind].waits.back().cause, trace::wait_cause::queue_head);
+  EXPECT_EQ(t.operations[behind].waits.back().from, held);
+  expect_same_times(t);
+}
+
+TEST(Replay, KernelsRunInWavesAndShareTheDeviceWhenBothFit) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), s3 = b.stream();
+  const number big = b.kernel(s1, "big", 90_us, full_device(3));
+  const number small = b.kernel(s2, "small", 10_us);
+  const number tiny = b.kernel(s3, "tiny", 10_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_EQ(t.operations[big].ended - t.operations[big].started, 90_us);
+  // The last wave leaves at once; nothing had room before.
+  EXPECT_GE(t.operations[small].started, t.operations[big].ended);
+  EXPECT_EQ(t.operations[small].waits.back().cause, trace::wait_cause::device_full);
+  EXPECT_LT(t.operations[tiny].started, t.operations[small].ended);
+  expect_same_times(t);
+}
+
+TEST(Replay, EventsHostFunctionsAllocationsAndGraphsComeOutAlike) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), e = b.event();
+  const number memory = b.allocate("cudaMalloc", trace::memory_kind::device, 1 << 20);
+  for (int i = 0; i < 3; ++i) {
+    b.host_code(7_us);
+    b.copy(s1, to_device, 1 << 20, 20_us, trace::memory_kind::pageable);
+    b.kernel(s1, "a", 30_us);
+    b.record(s1, e);
+    b.wait(s2, e);
+    b.host_function(s2, "notify", 15_us);
+    b.kernel(s2, "b", 12_us, full_device(2));
+    b.graph_of_kernels(s1, "node", 4, 3_us);
+    b.synchronize_event(e);
+    b.synchronize(s2);
+  }
+  b.copy_and_wait(to_host, 1 << 20, 25_us);
+  b.free(memory);
+  expect_same_times(b.run());
+}
+
+TEST(Replay, ThreadsIssueBesideEachOther) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  for (int i = 0; i < 4; ++i) {
+    b.thread(0);
+    b.kernel(s1, "a", 30_us);
+    b.synchronize(s1);
+    b.thread(1);
+    b.host_code(5_us);
+    b.kernel(s2, "b", 20_us);
+    b.synchronize(s2);
+  }
+  const trace::trace t = b.run();
+  EXPECT_LT(t.end, 150_us);
+  expect_same_times(t);
+}
+
+TEST(Replay, ALaunchWithoutRoomInItsStreamWaitsForIt) {
+  program_builder b;
+  const number s = b.stream();
+  b.launch_cost = 1_us;
+  b.kernel(s, "long", 10_ms);
+  for (int i = 0; i < 1100; ++i) b.kernel(s, "short", 1_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_EQ(t.calls[1021].blocked, 0U);
+  EXPECT_GT(t.calls[1022].blocked, 8_ms);
+  expect_same_times(t);
+}
+
+}  // namespace
+}  // namespace sb::analysis
