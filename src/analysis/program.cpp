@@ -131,7 +131,9 @@ bool returned(const trace::call& c) { return c.end != never && c.end >= c.begin;
 
 }  // namespace
 
-std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape) {
+namespace {
+
+std::uint64_t most_at_once(const sched::device_limits& device, const kernel_shape& shape) {
   const multiprocessor_limits m{
       .threads = device.threads_per_multiprocessor,
       .blocks = device.blocks_per_multiprocessor,
@@ -141,10 +143,24 @@ std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& s
   };
   const block_footprint f =
       footprint_of(m, shape.threads_per_block, shape.shared_bytes, shape.registers);
-  const std::uint64_t at_once =
-      std::uint64_t{device.multiprocessors} * std::max(1U, blocks_per_multiprocessor(m, f));
+  return std::uint64_t{device.multiprocessors} * std::max(1U, blocks_per_multiprocessor(m, f));
+}
+
+}  // namespace
+
+std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape) {
+  const std::uint64_t at_once = most_at_once(device, shape);
   return static_cast<std::uint32_t>(
       std::max<std::uint64_t>(1, (shape.blocks + at_once - 1) / at_once));
+}
+
+double share_of_device(const trace::trace& t, number operation) {
+  const trace::operation& o = t.operations[operation];
+  const sched::device_limits device =
+      o.device < t.devices.size() ? limits_of(t.devices[o.device]) : sched::device_limits{};
+  const kernel_shape shape = shape_of(o);
+  return std::min(
+      1.0, static_cast<double>(shape.blocks) / static_cast<double>(most_at_once(device, shape)));
 }
 
 program skeleton_of(const trace::trace& recorded) {

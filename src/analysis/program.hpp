@@ -73,6 +73,9 @@ struct program {
 // How many times one after another the device takes blocks of this kernel when it is alone.
 [[nodiscard]] std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape);
 
+// How much of its device a kernel takes while it runs: 1 when it fills it.
+[[nodiscard]] double share_of_device(const trace::trace& t, number operation);
+
 // The part of the program that can be read off the records: what each call does, without its
 // timing. Operations and calls that never came to their end are left out.
 [[nodiscard]] program skeleton_of(const trace::trace& recorded);

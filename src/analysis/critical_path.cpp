@@ -1,0 +1,253 @@
+#include "analysis/critical_path.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+using trace::nanoseconds;
+using trace::never;
+using trace::none;
+using trace::number;
+
+namespace {
+
+path_work work_of(const trace::operation& o) {
+  switch (o.kind) {
+    case trace::operation_kind::kernel:
+      return path_work::kernel;
+    case trace::operation_kind::copy:
+      return o.direction == copy_direction::host_to_device   ? path_work::copy_host_to_device
+             : o.direction == copy_direction::device_to_host ? path_work::copy_device_to_host
+                                                             : path_work::copy_other;
+    case trace::operation_kind::fill:
+      return path_work::fill;
+    case trace::operation_kind::host_function:
+      return path_work::host_function;
+    default:
+      return path_work::other_operation;
+  }
+}
+
+path_link link_of(trace::wait_cause cause) {
+  switch (cause) {
+    case trace::wait_cause::stream_order:
+      return path_link::stream_order;
+    case trace::wait_cause::event:
+      return path_link::event;
+    case trace::wait_cause::legacy_barrier:
+      return path_link::legacy_barrier;
+    case trace::wait_cause::graph_edge:
+      return path_link::graph_edge;
+    case trace::wait_cause::queue_head:
+      return path_link::queue_head;
+    case trace::wait_cause::engine_busy:
+      return path_link::engine_busy;
+    case trace::wait_cause::device_full:
+      return path_link::device_full;
+    case trace::wait_cause::allocation:
+      return path_link::allocation;
+    case trace::wait_cause::host_call:
+      break;
+  }
+  return path_link::host_issue;
+}
+
+class walk {
+ public:
+  explicit walk(const trace::trace& t);
+  critical_path go();
+
+ private:
+  void follow_thread(number thread);
+  void follow_operation(number operation, bool with_its_run);
+  void add(nanoseconds from, path_work work, number operation, number call, number thread);
+  [[nodiscard]] number call_before(number thread, nanoseconds time) const;
+
+  const trace::trace& trace_;
+  std::vector<std::vector<number>> calls_;  // by thread, in order
+  critical_path path_;
+  nanoseconds at_ = 0;  // everything behind this moment is explained
+  path_link link_ = path_link::end_of_run;
+  // Where to go on: an operation, or a thread.
+  number operation_ = none, thread_ = none;
+  bool with_its_run_ = true;
+};
+
+walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
+  for (number i = 0; i < t.calls.size(); ++i) {
+    const number thread = t.calls[i].thread;
+    if (thread == none) continue;
+    if (thread >= calls_.size()) calls_.resize(thread + 1);
+    calls_[thread].push_back(i);
+  }
+  for (std::vector<number>& calls : calls_) {
+    std::stable_sort(calls.begin(), calls.end(),
+                     [&](number a, number b) { return t.calls[a].begin < t.calls[b].begin; });
+  }
+}
+
+void walk::add(nanoseconds from, path_work work, number operation, number call, number thread) {
+  from = std::min(from, at_);
+  if (from == at_) return;
+  path_.stretches.push_back({.begin = from,
+                             .end = at_,
+                             .work = work,
+                             .link = link_,
+                             .operation = operation,
+                             .call = call,
+                             .thread = thread});
+  at_ = from;
+}
+
+// The thread's last call that began before that time.
+number walk::call_before(number thread, nanoseconds time) const {
+  if (thread >= calls_.size()) return none;
+  const std::vector<number>& calls = calls_[thread];
+  const auto behind = std::lower_bound(
+      calls.begin(), calls.end(), time,
+      [&](number call, nanoseconds when) { return trace_.calls[call].begin < when; });
+  return behind == calls.begin() ? none : *std::prev(behind);
+}
+
+// The host thread was what the path came to: its code, then its call before that.
+void walk::follow_thread(number thread) {
+  const number call = call_before(thread, at_);
+  if (call == none) {
+    add(0, path_work::host_code, none, none, thread);
+    return;
+  }
+  const trace::call& c = trace_.calls[call];
+  const nanoseconds end = c.end == never || c.end < c.begin ? at_ : c.end;
+  if (end < at_) {
+    add(end, path_work::host_code, none, call, thread);
+    link_ = path_link::thread;
+  }
+  const bool waited = c.blocked > 0 && c.blocked_on < trace_.operations.size();
+  const nanoseconds released = waited ? trace_.operations[c.blocked_on].ended : never;
+  if (released != never && released > c.begin && released <= at_) {
+    add(released, path_work::host_call, none, call, thread);
+    link_ = path_link::host_waits;
+    operation_ = c.blocked_on;
+    thread_ = none;
+    with_its_run_ = true;
+    return;
+  }
+  add(c.begin, path_work::host_call, none, call, thread);
+  link_ = path_link::thread;
+}
+
+void walk::follow_operation(number operation, bool with_its_run) {
+  const trace::operation& o = trace_.operations[operation];
+  if (with_its_run && o.started < at_) {
+    add(o.started, work_of(o), operation, none, none);
+    link_ = path_link::starts;
+  }
+  const trace::edge* last = nullptr;
+  for (const trace::edge& e : o.waits) {
+    const bool usable = e.cause != trace::wait_cause::host_call &&
+                        e.from < trace_.operations.size() && e.until <= at_ && e.until != never;
+    if (usable && (last == nullptr || e.until >= last->until)) last = &e;
+  }
+  const nanoseconds queued = o.queued == never ? o.called : o.queued;
+  if (last != nullptr && (queued == never || last->until >= queued)) {
+    add(last->until, path_work::start, operation, none, none);
+    // A record only stands for what was before it: who waits for it waits for that.
+    if (o.kind != trace::operation_kind::event_record) link_ = link_of(last->cause);
+    operation_ = last->from;
+    // The head of a queue let this one go when it left the queue, not when it was done.
+    with_its_run_ = last->cause != trace::wait_cause::queue_head;
+    return;
+  }
+  if (queued != never && queued < at_) add(queued, path_work::start, operation, none, none);
+  link_ = path_link::host_issue;
+  operation_ = none;
+  thread_ = o.call < trace_.calls.size() ? trace_.calls[o.call].thread : none;
+  if (thread_ == none) add(0, path_work::other_operation, operation, none, none);
+}
+
+critical_path walk::go() {
+  at_ = trace_.end;
+  number last_call = none, last_operation = none;
+  for (number i = 0; i < trace_.calls.size(); ++i) {
+    const nanoseconds end = trace_.calls[i].end;
+    if (end != never && (last_call == none || end >= trace_.calls[last_call].end)) last_call = i;
+  }
+  for (number i = 0; i < trace_.operations.size(); ++i) {
+    const nanoseconds end = trace_.operations[i].ended;
+    if (end != never &&
+        (last_operation == none || end >= trace_.operations[last_operation].ended)) {
+      last_operation = i;
+    }
+  }
+  const nanoseconds call_end = last_call == none ? 0 : trace_.calls[last_call].end;
+  const nanoseconds operation_end =
+      last_operation == none ? 0 : trace_.operations[last_operation].ended;
+  at_ = std::max({at_, call_end, operation_end});
+  path_.length = at_;
+  if (last_call != none && call_end >= operation_end) {
+    thread_ = trace_.calls[last_call].thread;
+  } else if (last_operation != none) {
+    if (operation_end < at_) add(operation_end, path_work::host_code, none, last_call, none);
+    operation_ = last_operation;
+  }
+  // Every step goes back in time, or over one of finitely many waits of the same moment.
+  std::size_t steps = 4 * (trace_.calls.size() + trace_.operations.size()) + 16;
+  while (at_ > 0 && steps-- > 0) {
+    if (operation_ != none) {
+      follow_operation(operation_, with_its_run_);
+    } else if (thread_ != none) {
+      follow_thread(thread_);
+    } else {
+      break;
+    }
+  }
+  add(0, path_work::host_code, none, none, none);
+  std::reverse(path_.stretches.begin(), path_.stretches.end());
+  return std::move(path_);
+}
+
+number place_of(const trace::trace& t, const path_stretch& s) {
+  if (s.operation != none) return analysis::place_of(t, s.operation);
+  return s.call < t.calls.size() ? t.calls[s.call].place : none;
+}
+
+void share_out(const trace::trace& t, critical_path& path) {
+  struct sum {
+    path_share share;
+    std::map<number, nanoseconds> places;
+  };
+  std::map<std::pair<path_work, path_link>, sum> sums;
+  for (const path_stretch& s : path.stretches) {
+    sum& into = sums[{s.work, s.link}];
+    into.share.work = s.work;
+    into.share.link = s.link;
+    into.share.time += s.length();
+    ++into.share.stretches;
+    if (const number place = place_of(t, s); place != none) into.places[place] += s.length();
+  }
+  for (auto& [key, from] : sums) {
+    std::vector<std::pair<nanoseconds, number>> places;
+    for (const auto& [place, time] : from.places) places.emplace_back(time, place);
+    std::stable_sort(places.begin(), places.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    for (std::size_t i = 0; i < std::min<std::size_t>(4, places.size()); ++i) {
+      from.share.places.push_back(places[i].second);
+    }
+    path.shares.push_back(std::move(from.share));
+  }
+  std::stable_sort(path.shares.begin(), path.shares.end(),
+                   [](const path_share& a, const path_share& b) { return a.time > b.time; });
+}
+
+}  // namespace
+
+critical_path critical_path_of(const trace::trace& t) {
+  critical_path path = walk(t).go();
+  share_out(t, path);
+  return path;
+}
+
+}  // namespace sb::analysis

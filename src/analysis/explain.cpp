@@ -1,0 +1,40 @@
+#include "analysis/explain.hpp"
+
+#include <set>
+
+namespace sb::analysis {
+
+namespace {
+
+run_summary summary_of(const trace::trace& t) {
+  run_summary s;
+  s.length = t.end;
+  s.calls = static_cast<trace::number>(t.calls.size());
+  s.threads = static_cast<trace::number>(t.threads.size());
+  std::set<trace::number> streams;
+  for (const trace::operation& o : t.operations) {
+    ++s.operations;
+    if (o.stream != trace::none) streams.insert(o.stream);
+    s.kernels += o.kind == trace::operation_kind::kernel ? 1 : 0;
+    if (o.kind == trace::operation_kind::copy) {
+      ++s.copies;
+      if (o.direction == copy_direction::host_to_device) s.bytes_to_device += o.bytes;
+      if (o.direction == copy_direction::device_to_host) s.bytes_to_host += o.bytes;
+    }
+  }
+  s.streams = static_cast<trace::number>(streams.size());
+  for (const trace::call& c : t.calls) s.host_blocked += c.blocked;
+  return s;
+}
+
+}  // namespace
+
+explanation explain(const trace::trace& t, const explain_options& /*options*/) {
+  explanation e;
+  e.summary = summary_of(t);
+  e.path = critical_path_of(t);
+  e.overlap = overlap_of(t);
+  return e;
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,150 @@
+#include "analysis/overlap.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "analysis/program.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+bool ran(const trace::operation& o) {
+  return o.engine != trace::engine_kind::none && o.started != never && o.ended != never &&
+         o.ended > o.started;
+}
+
+struct change {
+  nanoseconds time;
+  std::size_t engine;
+  int by;
+};
+
+// Goes through the starts and ends in their order and adds each stretch to who was busy in it.
+void measure(std::vector<change> changes, overlap_facts& facts) {
+  std::sort(changes.begin(), changes.end(), [](const change& a, const change& b) {
+    return std::pair(a.time, a.by) < std::pair(b.time, b.by);
+  });
+  std::vector<int> running(facts.engines.size(), 0);
+  std::map<std::pair<std::size_t, std::size_t>, nanoseconds> together;
+  nanoseconds last = 0;
+  for (const change& c : changes) {
+    if (c.time > last) {
+      std::vector<std::size_t> busy;
+      for (std::size_t i = 0; i < running.size(); ++i) {
+        if (running[i] > 0) busy.push_back(i);
+      }
+      const nanoseconds stretch = c.time - last;
+      facts.busy += busy.empty() ? 0 : stretch;
+      for (const std::size_t i : busy) {
+        engine_use& e = facts.engines[i];
+        e.busy += stretch;
+        (busy.size() == 1 ? e.alone : e.together) += stretch;
+        for (const std::size_t j : busy) {
+          if (i < j) together[{i, j}] += stretch;
+        }
+      }
+    }
+    last = c.time;
+    running[c.engine] += c.by;
+  }
+  for (const auto& [pair, time] : together) {
+    facts.pairs.push_back({pair.first, pair.second, time});
+  }
+}
+
+// The longest way through what orders operations: their streams, events, graph edges and the rules
+// of the default stream. Engines, queues, room and the host are left out.
+nanoseconds longest_chain(const trace::trace& t) {
+  std::vector<nanoseconds> end(t.operations.size(), 0);
+  std::vector<nanoseconds> stream_end(t.streams.size(), 0);
+  struct meeting {
+    nanoseconds blocking = 0, legacy = 0;
+  };
+  std::map<number, meeting> devices;
+  nanoseconds longest = 0;
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const trace::operation& o = t.operations[i];
+    if (o.stream >= t.streams.size()) continue;
+    const trace::stream& s = t.streams[o.stream];
+    meeting& m = devices[s.device];
+    nanoseconds begin = 0;
+    if (!o.in_graph) {
+      begin = stream_end[o.stream];
+      if (s.kind == stream_kind::legacy) begin = std::max(begin, m.blocking);
+      if (s.kind == stream_kind::blocking) begin = std::max(begin, m.legacy);
+    }
+    if (o.record < i) begin = std::max(begin, end[o.record]);
+    for (const number other : o.after) {
+      if (other < i) begin = std::max(begin, end[other]);
+    }
+    end[i] =
+        begin +
+        (o.started != never && o.ended != never && o.ended > o.started ? o.ended - o.started : 0);
+    if (!o.in_graph) {
+      stream_end[o.stream] = end[i];
+      if (s.kind == stream_kind::legacy) m.legacy = std::max(m.legacy, end[i]);
+      if (s.kind == stream_kind::blocking) m.blocking = std::max(m.blocking, end[i]);
+    }
+    longest = std::max(longest, end[i]);
+  }
+  return longest;
+}
+
+}  // namespace
+
+nanoseconds overlap_facts::possible() const {
+  return engines.empty() ? 0 : std::max(engines[busiest].least, longest_chain);
+}
+
+double overlap_facts::achieved() const {
+  const nanoseconds best = possible();
+  if (serial <= best) return 1;
+  const nanoseconds saved = serial > span() ? serial - span() : 0;
+  return std::min(1.0, static_cast<double>(saved) / static_cast<double>(serial - best));
+}
+
+overlap_facts overlap_of(const trace::trace& t) {
+  overlap_facts facts;
+  std::map<std::pair<number, trace::engine_kind>, std::size_t> places;
+  for (const trace::operation& o : t.operations) {
+    if (ran(o)) places.emplace(std::pair(o.device, o.engine), 0);
+  }
+  for (auto& [key, place] : places) {
+    place = facts.engines.size();
+    engine_use e;
+    e.device = key.first;
+    e.engine = key.second;
+    facts.engines.push_back(e);
+  }
+  facts.begin = never;
+  std::vector<change> changes;
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const trace::operation& o = t.operations[i];
+    if (!ran(o)) continue;
+    const std::size_t place = places[{o.device, o.engine}];
+    changes.push_back({o.started, place, 1});
+    changes.push_back({o.ended, place, -1});
+    engine_use& engine = facts.engines[place];
+    const nanoseconds length = o.ended - o.started;
+    engine.work += length;
+    engine.least +=
+        o.kind == trace::operation_kind::kernel
+            ? static_cast<nanoseconds>(static_cast<double>(length) * share_of_device(t, i))
+            : length;
+    ++engine.operations;
+    facts.begin = std::min(facts.begin, o.started);
+    facts.end = std::max(facts.end, o.ended);
+  }
+  if (facts.begin == never) facts.begin = 0;
+  measure(std::move(changes), facts);
+  for (std::size_t i = 0; i < facts.engines.size(); ++i) {
+    facts.serial += facts.engines[i].work;
+    if (facts.engines[i].least > facts.engines[facts.busiest].least) facts.busiest = i;
+  }
+  facts.longest_chain = longest_chain(t);
+  return facts;
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,170 @@
+// The explanation for people.
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "analysis/explain.hpp"
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+using out = std::back_insert_iterator<std::string>;
+
+constexpr std::size_t line_width = 100;
+
+double percent(trace::nanoseconds part, trace::nanoseconds whole) {
+  return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::string plural(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+std::string lines_of(const trace::trace& t, const std::vector<trace::number>& places) {
+  std::string text;
+  for (const trace::number p : places) {
+    const std::string place = text_of_place(t, p);
+    if (place.empty()) continue;
+    text += text.empty() ? " (" : ", ";
+    text += place;
+  }
+  return text.empty() ? text : text + ")";
+}
+
+class printer {
+ public:
+  printer(const trace::trace& t, const explanation& e, colour c)
+      : trace_(t), facts_(e), colour_(c) {}
+
+  std::string print() {
+    summary();
+    bound();
+    overlap();
+    findings();
+    return std::move(text_);
+  }
+
+ private:
+  void heading(std::string_view title) {
+    if (!text_.empty()) text_ += '\n';
+    text_ += colour_ == colour::yes ? fmt::format("\033[1m{}\033[0m\n", title)
+                                    : fmt::format("{}\n", title);
+  }
+
+  // Words of `text` from the column on, broken at the line's width.
+  void paragraph(std::string_view text, std::size_t indent) {
+    std::size_t column = 0;
+    while (!text.empty()) {
+      const std::size_t end = text.find(' ');
+      const std::string_view word = text.substr(0, end);
+      text = end == std::string_view::npos ? std::string_view{} : text.substr(end + 1);
+      if (column != 0 && column + 1 + word.size() > line_width) {
+        text_ += '\n';
+        column = 0;
+      }
+      if (column == 0) {
+        text_.append(indent, ' ');
+        column = indent;
+      } else {
+        text_ += ' ';
+        ++column;
+      }
+      text_ += word;
+      column += word.size();
+    }
+    text_ += '\n';
+  }
+
+  void summary() {
+    const run_summary& s = facts_.summary;
+    static constexpr std::string_view clocks[] = {" on this machine", " in modelled time",
+                                                  " on the device"};
+    heading(fmt::format("{}: {}{}{}", trace_.head.program.empty() ? "run" : trace_.head.program,
+                        text_of_time(s.length), clocks[static_cast<std::size_t>(trace_.head.clock)],
+                        trace_.head.profile.empty() ? "" : " (" + trace_.head.profile + ")"));
+    fmt::format_to(out(text_), "  {} and {} on {}; {} to the device, {} to the host\n",
+                   plural(s.kernels, "kernel"),
+                   s.copies == 1 ? "1 copy" : fmt::format("{} copies", s.copies),
+                   plural(s.streams, "stream"), text_of_bytes(s.bytes_to_device),
+                   text_of_bytes(s.bytes_to_host));
+    fmt::format_to(out(text_), "  {} of the host waited {} in all\n", plural(s.calls, "call"),
+                   text_of_time(s.host_blocked));
+    if (trace_.head.end == trace::ending::unknown) {
+      text_ += "  The trace stops before the program's end: it was killed, or is still running.\n";
+    } else if (trace_.head.end == trace::ending::hung) {
+      text_ += "  The program hangs: nothing could move any more.\n";
+    }
+  }
+
+  void bound() {
+    heading("What bounded the run");
+    for (const path_share& s : facts_.path.shares) {
+      const double part = percent(s.time, facts_.path.length);
+      if (part < 0.5) continue;
+      fmt::format_to(out(text_), "  {:5.1f} %  {:>8}  {}{}\n", part, text_of_time(s.time),
+                     analysis::text_of(s.work, s.link), lines_of(trace_, s.places));
+    }
+  }
+
+  void overlap() {
+    const overlap_facts& o = facts_.overlap;
+    if (o.engines.empty()) return;
+    heading("Overlap");
+    fmt::format_to(out(text_), "  {:<26}{:>10}{:>10}{:>16}\n", "", "busy", "alone",
+                   "beside others");
+    for (const engine_use& e : o.engines) {
+      std::string name(text_of(e.engine));
+      if (trace_.devices.size() > 1) name += fmt::format(", device {}", e.device);
+      // µ takes two bytes and one column: pad by hand.
+      const auto cell = [](trace::nanoseconds time, std::size_t width) {
+        const std::string text = text_of_time(time);
+        const std::size_t columns = text.size() - (text.find("µ") == std::string::npos ? 0 : 1);
+        return std::string(width - std::min(width, columns), ' ') + text;
+      };
+      fmt::format_to(out(text_), "  {:<26}{}{}{}\n", name, cell(e.busy, 10), cell(e.alone, 10),
+                     cell(e.together, 16));
+    }
+    const bool by_engine = o.engines[o.busiest].least >= o.longest_chain;
+    const std::string limit =
+        by_engine ? fmt::format("the {} alone need that", text_of(o.engines[o.busiest].engine))
+                  : "operations that have to follow each other need that";
+    paragraph(
+        fmt::format("The device's work took {}: {} one after another, {} at best ({}). {:.0f} % "
+                    "of the possible overlap happened.",
+                    text_of_time(o.span()), text_of_time(o.serial), text_of_time(o.possible()),
+                    limit, 100 * o.achieved()),
+        2);
+  }
+
+  void findings() {
+    heading(facts_.findings.empty() ? "Nothing to change was found." : "What to change");
+    int n = 0;
+    for (const finding& f : facts_.findings) {
+      std::string cost;
+      if (f.weight == severity::cost) {
+        cost = fmt::format(" Costs {} of {} ({:.0f} %).", text_of_time(f.cost),
+                           text_of_time(facts_.modelled), percent(f.cost, facts_.modelled));
+      }
+      fmt::format_to(out(text_), "{:>3}. {}{}.{}\n", ++n, f.title, lines_of(trace_, f.places),
+                     cost);
+      if (!f.why.empty()) paragraph(f.why, 5);
+      for (const std::string& line : f.evidence) paragraph("- " + line, 5);
+      paragraph("Change: " + f.change, 5);
+    }
+  }
+
+  const trace::trace& trace_;
+  const explanation& facts_;
+  colour colour_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string text_of(const trace::trace& t, const explanation& e, colour c) {
+  return printer(t, e, c).print();
+}
+
+}  // namespace sb::analysis

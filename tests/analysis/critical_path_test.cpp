@@ -1,0 +1,120 @@
+#include "analysis/critical_path.hpp"
+
+#include <gtest/gtest.h>
+
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+// Without a hole from the beginning to the end of the run.
+void expect_whole(const critical_path& p, const trace::trace& t) {
+  nanoseconds at = 0;
+  nanoseconds shares = 0;
+  for (const path_stretch& s : p.stretches) {
+    EXPECT_EQ(s.begin, at);
+    EXPECT_LT(s.begin, s.end);
+    at = s.end;
+  }
+  EXPECT_EQ(at, t.end);
+  for (const path_share& s : p.shares) shares += s.time;
+  EXPECT_EQ(shares, t.end);
+}
+
+nanoseconds time_of(const critical_path& p, path_work work, path_link link) {
+  for (const path_share& s : p.shares) {
+    if (s.work == work && s.link == link) return s.time;
+  }
+  return 0;
+}
+
+TEST(CriticalPath, FollowsAStreamFromItsEndToTheFirstCall) {
+  program_builder b;
+  const number s = b.stream();
+  b.line(10);
+  b.copy(s, to_device, 1 << 20, 20_us);
+  b.line(11);
+  b.kernel(s, "scale", 10_us);
+  b.line(12);
+  b.synchronize();
+  const trace::trace t = b.run();
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 10_us);
+  EXPECT_EQ(time_of(p, path_work::copy_host_to_device, path_link::stream_order), 20_us);
+  EXPECT_EQ(time_of(p, path_work::start, path_link::starts), 2_us);
+  EXPECT_EQ(time_of(p, path_work::host_call, path_link::host_issue), 2_us);
+  EXPECT_EQ(time_of(p, path_work::host_call, path_link::end_of_run), 1_us);
+  ASSERT_FALSE(p.shares[0].places.empty());
+  EXPECT_EQ(t.places[p.shares[0].places[0]].line, 10U);
+}
+
+TEST(CriticalPath, NamesTheEventThroughWhichAStreamWaited) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), e = b.event();
+  b.kernel(s1, "first", 40_us);
+  b.record(s1, e);
+  b.wait(s2, e);
+  b.kernel(s2, "second", 30_us);
+  b.synchronize(s2);
+  const trace::trace t = b.run();
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::event), 40_us);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 30_us);
+}
+
+TEST(CriticalPath, NamesTheDefaultStream) {
+  program_builder b;
+  const number s1 = b.stream(stream_kind::blocking), s2 = b.stream(stream_kind::blocking);
+  b.kernel(s1, "a", 50_us);
+  b.kernel(b.legacy(), "middle", 5_us);
+  b.kernel(s2, "c", 50_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::legacy_barrier), 55_us);
+}
+
+TEST(CriticalPath, NamesTheQueueThatHeldAnotherStream) {
+  program_builder b;
+  b.connections(1);
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "a", 50_us);
+  b.kernel(s1, "b", 50_us);
+  b.kernel(s2, "c", 90_us);
+  b.synchronize();
+  const trace::trace t = b.run();
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  // c started when b left the queue, which waited for a: a is on the path, b is not.
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 90_us);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::stream_order), 50_us);
+}
+
+TEST(CriticalPath, IsTheHostsWhenTheHostIsLate) {
+  program_builder b;
+  const number s = b.stream();
+  for (int i = 0; i < 4; ++i) {
+    b.host_code(100_us);
+    b.kernel(s, "short", 5_us);
+  }
+  b.synchronize();
+  const trace::trace t = b.run();
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(p.shares[0].work, path_work::host_code);
+  nanoseconds code = 0;
+  for (const path_share& s2 : p.shares) code += s2.work == path_work::host_code ? s2.time : 0;
+  EXPECT_EQ(code, 400_us);
+}
+
+TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {
+  const critical_path p = critical_path_of(trace::trace{});
+  EXPECT_TRUE(p.stretches.empty());
+  EXPECT_EQ(p.length, 0U);
+}
+
+}  // namespace
+}  // namespace sb::analysis

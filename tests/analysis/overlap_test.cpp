@@ -1,0 +1,75 @@
+#include "analysis/overlap.hpp"
+
+#include <gtest/gtest.h>
+
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+// Copy in, compute, copy out, in chunks over streams.
+trace::trace three_way(int chunks, int streams) {
+  program_builder b;
+  std::vector<number> s;
+  for (int i = 0; i < streams; ++i) s.push_back(b.stream());
+  const nanoseconds piece = 600_us / static_cast<nanoseconds>(chunks);
+  for (int i = 0; i < chunks; ++i) {
+    const number where = s[static_cast<std::size_t>(i % streams)];
+    b.copy(where, to_device, 1 << 20, piece);
+    b.kernel(where, "work", piece, full_device());
+    b.copy(where, to_host, 1 << 20, piece);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Overlap, OneStreamUsesOneEngineAtATime) {
+  const overlap_facts o = overlap_of(three_way(4, 1));
+  ASSERT_EQ(o.engines.size(), 3U);
+  for (const engine_use& e : o.engines) {
+    EXPECT_EQ(e.busy, 600_us);
+    EXPECT_EQ(e.alone, 600_us);
+    EXPECT_EQ(e.together, 0U);
+    EXPECT_EQ(e.operations, 4U);
+  }
+  EXPECT_EQ(o.serial, 1800_us);
+  EXPECT_EQ(o.longest_chain, 1800_us);
+  EXPECT_TRUE(o.pairs.empty());
+  // One stream: nothing more was possible.
+  EXPECT_EQ(o.achieved(), 1.0);
+}
+
+TEST(Overlap, SeveralStreamsUseTheEnginesTogether) {
+  const overlap_facts o = overlap_of(three_way(16, 4));
+  ASSERT_EQ(o.engines.size(), 3U);
+  EXPECT_EQ(o.engines[0].busy, o.engines[0].alone + o.engines[0].together);
+  EXPECT_GT(o.engines[0].together, 500_us);
+  EXPECT_EQ(o.pairs.size(), 3U);
+  EXPECT_EQ(o.possible(), 600_us);
+  EXPECT_GT(o.achieved(), 0.8);
+  EXPECT_LT(o.achieved(), 1.0);
+}
+
+TEST(Overlap, KernelsThatLeaveRoomCanShareTheDevice) {
+  program_builder b;
+  for (int i = 0; i < 8; ++i) b.kernel(b.stream(), "small", 1_ms);
+  b.synchronize();
+  const overlap_facts o = overlap_of(b.run());
+  ASSERT_EQ(o.engines.size(), 1U);
+  EXPECT_EQ(o.engines[0].work, 8_ms);
+  EXPECT_LT(o.engines[0].busy, 1100_us);
+  EXPECT_LT(o.engines[0].least, 1_ms);
+  EXPECT_EQ(o.possible(), 1_ms);  // the longest chain is one kernel
+  EXPECT_GT(o.achieved(), 0.99);
+}
+
+TEST(Overlap, ATraceWithoutWorkHasNothingToOverlap) {
+  const overlap_facts o = overlap_of(trace::trace{});
+  EXPECT_TRUE(o.engines.empty());
+  EXPECT_EQ(o.span(), 0U);
+  EXPECT_EQ(o.possible(), 0U);
+  EXPECT_EQ(o.achieved(), 1.0);
+}
+
+}  // namespace
+}  // namespace sb::analysis
