@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "cudart/graph_memory.hpp"
+
 namespace sb::cudart {
 namespace {
 
@@ -95,6 +97,11 @@ status begin(cudaStream_t handle, cudaStreamCaptureMode mode, CUgraph_st* into,
   if ((*stream)->kind == stream_kind::legacy) return status::stream_capture_unsupported;
   const std::lock_guard lock(capture_mutex());
   if ((*stream)->captured_by) return status::illegal_state;  // capture.tsv refuse.*.begin.again
+  // CUDA: one capture into a graph at a time; graphs.tsv to.same.graph.again
+  const bool taken =
+      into != nullptr && std::any_of(under_way().begin(), under_way().end(),
+                                     [&](const auto& c) { return c->graph == into; });
+  if (taken) return status::illegal_state;
   static std::uint64_t next_id = 1;
   auto c = std::make_shared<capture>();
   c->id = next_id++;
@@ -149,6 +156,7 @@ void leave(CUstream_st& stream) {
 result<command_id> captured(CUstream_st& stream, node_recipe recipe) {
   capture& c = *stream.captured_by;
   if (c.invalidated) return status::stream_capture_invalidated;
+  note_memory_node(*c.graph, recipe);
   cudaGraphNode_t node = append_node(*c.graph, std::move(recipe), stream.tips);
   if (node == nullptr) return status::memory_allocation;
   stream.tips.assign(1, node);
@@ -261,8 +269,6 @@ SB_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph
     const std::lock_guard lock(capture_mutex());
     const std::shared_ptr<capture> c = (*stream)->captured_by;
     if (!c) return status::illegal_state;  // capture.tsv end.without.begin
-    // A capture into a graph of the program gives nothing new away.
-    if (out == nullptr && c->owns_graph) return status::invalid_value;
     if (c->origin != *stream) {
       invalidate(*c);
       return status::stream_capture_unmatched;
@@ -277,8 +283,9 @@ SB_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t handle, cudaGraph
       answer = status::stream_capture_unjoined;
     }
     finish(c);
-    if (answer == status::success) {
-      if (out != nullptr) *out = c->graph;
+    // CUDA: who does not ask for the graph does not get it; graphs.tsv plain.end.null
+    if (answer == status::success && out != nullptr) {
+      *out = c->graph;
     } else {
       drop_graph(*c);
     }
@@ -311,7 +318,10 @@ SB_API cudaError_t CUDARTAPI cudaStreamGetCaptureInfo(
     if (c->invalidated) return status::success;
     if (graph != nullptr) *graph = c->graph;
     if (dependencies != nullptr) *dependencies = (*stream)->tips.data();
-    if (edges != nullptr) *edges = nullptr;  // all edges are plain
+    if (edges != nullptr) {  // all are plain
+      (*stream)->tip_edges.assign((*stream)->tips.size(), cudaGraphEdgeData{});
+      *edges = (*stream)->tip_edges.data();
+    }
     if (count != nullptr) *count = (*stream)->tips.size();
     return status::success;
   });
@@ -360,7 +370,7 @@ SB_PTSZ(cudaStreamUpdateCaptureDependencies,
 
 SB_API cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
   return entry(call_kind::plain, [&]() -> status {
-    if (mode == nullptr || !known_mode(*mode)) return status::invalid_value;
+    if (mode == nullptr) return status::invalid_value;
     std::swap(self().capture_mode, *mode);
     return status::success;
   });

@@ -1,5 +1,6 @@
 // Conditional nodes: handles, bodies, and what a body may hold.
 #include <algorithm>
+#include <mutex>
 
 #include "cudart/graph.hpp"
 
@@ -29,20 +30,37 @@ void note_used(const CUgraph_st& graph, std::vector<const condition*>& used) {
   }
 }
 
-// CUDA: a handle belongs to a node of the graph it was made for, or of a graph inside of that.
-// Null when it is of another graph, or another node has it.
-std::shared_ptr<condition> find_condition(cudaGraphConditionalHandle handle,
-                                          const CUgraph_st& graph) {
-  for (const CUgraph_st* g = &graph; g != nullptr;
-       g = g->owner != nullptr ? g->owner->graph : nullptr) {
-    for (const auto& c : g->conditions) {
-      if (reinterpret_cast<cudaGraphConditionalHandle>(c.get()) != handle) continue;
-      std::vector<const condition*> used;
-      note_used(*g, used);
-      return std::find(used.begin(), used.end(), c.get()) == used.end() ? c : nullptr;
-    }
+CUgraph_st& outermost(CUgraph_st& graph) {
+  CUgraph_st* at = &graph;
+  while (at->owner != nullptr) at = at->owner->graph;
+  return *at;
+}
+
+void collect(const CUgraph_st& graph, std::vector<std::shared_ptr<condition>>& all) {
+  all.insert(all.end(), graph.conditions.begin(), graph.conditions.end());
+  for (cudaGraphNode_t node : graph.nodes) {
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) collect(*inner, all);
   }
-  return nullptr;
+}
+
+// CUDA: a handle is a number within the outermost graph, so that one of another graph stands for
+// the one with its number here; graphs.tsv cond.handle.of.other.graph, cond.if2. Null when there is
+// none, or a node has it.
+std::shared_ptr<condition> find_condition(cudaGraphConditionalHandle handle, CUgraph_st& graph) {
+  auto* named = reinterpret_cast<condition*>(handle);
+  if (!conditions().alive(named)) return nullptr;
+  const CUgraph_st& whole = outermost(graph);
+  std::vector<std::shared_ptr<condition>> all;
+  collect(whole, all);
+  auto found = std::find_if(all.begin(), all.end(), [&](auto& c) { return c.get() == named; });
+  if (found == all.end()) {
+    found =
+        std::find_if(all.begin(), all.end(), [&](auto& c) { return c->number == named->number; });
+  }
+  if (found == all.end()) return nullptr;
+  std::vector<const condition*> used;
+  note_used(whole, used);
+  return std::find(used.begin(), used.end(), found->get()) == used.end() ? *found : nullptr;
 }
 
 bool valid_size(cudaGraphConditionalNodeType type, unsigned size) {
@@ -85,7 +103,7 @@ bool all_used(const CUgraph_st& graph, const std::vector<const condition*>& used
 
 }  // namespace
 
-result<node_recipe> conditional_recipe(cudaConditionalNodeParams& params, const CUgraph_st& graph,
+result<node_recipe> conditional_recipe(cudaConditionalNodeParams& params, CUgraph_st& graph,
                                        device_id device) {
   const std::shared_ptr<condition> handle = find_condition(params.handle, graph);
   if (!handle || !valid_size(params.type, params.size)) return status::invalid_value;
@@ -126,6 +144,49 @@ bool has_unused_condition(const CUgraph_st& graph) {
   return !all_used(graph, used);
 }
 
+namespace {
+
+// CUDA: an executable takes over the places of one that is gone, and nothing clears them: what a
+// condition without a default holds at first is what another one left there, 0 in a new place;
+// graphs.tsv condrun.kind0.flags0.*, condrun.persists
+class place_list {
+ public:
+  std::vector<std::uint32_t> take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return {};
+    std::vector<std::uint32_t> newest = std::move(free_.back());
+    free_.pop_back();
+    return newest;
+  }
+  void give_back(std::vector<std::uint32_t> values) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(values));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::vector<std::uint32_t>> free_;  // the newest last; by number
+};
+
+}  // namespace
+
+std::shared_ptr<void> condition_places(const CUgraph_st& graph) {
+  static auto* places = new place_list;
+  std::vector<std::shared_ptr<condition>> all;
+  collect(graph, all);
+  if (all.empty()) return std::make_shared<char>();
+  std::vector<std::uint32_t> left = places->take();
+  for (const auto& c : all) {
+    if (left.size() <= c->number) left.resize(c->number + 1);
+    c->value.store(left[c->number]);
+  }
+  auto give_back = [all, left = std::move(left)](void*) mutable {
+    for (const auto& c : all) left[c->number] = c->value.load();
+    places->give_back(std::move(left));
+  };
+  return {nullptr, std::move(give_back)};
+}
+
 SB_API cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* out,
                                                               cudaGraph_t graph, unsigned at_launch,
                                                               unsigned flags) {
@@ -136,6 +197,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphCondition
     if (!c) return status::memory_allocation;
     c->at_launch = at_launch;
     c->flags = flags;
+    c->number = outermost(*graph).next_condition++;
     *out = reinterpret_cast<cudaGraphConditionalHandle>(c.get());
     graph->conditions.push_back(std::move(c));
     return status::success;

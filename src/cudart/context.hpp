@@ -50,7 +50,8 @@ struct CUstream_st {
   std::atomic<bool> capturing{false};
   // Guarded by capture_mutex().
   std::shared_ptr<sb::cudart::capture> captured_by;
-  std::vector<cudaGraphNode_t> tips;  // what the next captured node comes after
+  std::vector<cudaGraphNode_t> tips;         // what the next captured node comes after
+  std::vector<cudaGraphEdgeData> tip_edges;  // for those who ask
   // Guarded by a lock in stream.cpp.
   std::vector<cudaLaunchAttribute> attributes;  // that the program set
 };

@@ -44,6 +44,7 @@ struct condition {
   engine::condition_value value{0};  // first
   unsigned at_launch = 0;
   unsigned flags = 0;
+  std::uint32_t number = 0;  // among those of the outermost graph
 };
 struct conditional_node {
   std::shared_ptr<condition> handle;
@@ -82,7 +83,7 @@ result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device
 // Holds a clone, or the graph itself.
 result<node_recipe> child_recipe(cudaGraph_t graph, cudaGraphChildGraphNodeOwnership ownership =
                                                         cudaGraphChildGraphOwnershipClone);
-result<node_recipe> conditional_recipe(cudaConditionalNodeParams& params, const CUgraph_st& graph,
+result<node_recipe> conditional_recipe(cudaConditionalNodeParams& params, CUgraph_st& graph,
                                        device_id device);
 result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params);
 result<node_recipe> free_recipe(void* pointer, device_id device);
@@ -116,6 +117,7 @@ struct CUgraph_st {
   bool inseparable = false;
   CUgraph_st* cloned_from = nullptr;
   std::vector<std::shared_ptr<sb::cudart::condition>> conditions;  // made for this graph
+  std::uint32_t next_condition = 0;                                // of an outermost graph
   std::weak_ptr<void> instance;  // of a graph that may have only one executable at a time
   std::map<cudaUserObject_t, unsigned> objects;  // references held
 };
@@ -175,6 +177,8 @@ inline bool is_unique(const CUgraph_st& graph) {
 // The first node, in it or in a graph inside of it, that a body cannot have.
 cudaGraphNode_t forbidden_in_bodies(const CUgraph_st& graph);
 bool has_unused_condition(const CUgraph_st& graph);
+// The places of an executable's conditions, until it is gone.
+std::shared_ptr<void> condition_places(const CUgraph_st& graph);
 
 // How another graph differs from the one of an executable: where, and from which dependency on.
 struct graph_difference {

@@ -205,7 +205,7 @@ refusal instantiate(CUgraphExec_st& exec, CUgraph_st& graph, unsigned long long 
   const status s = refresh(exec);
   if (s != status::success) return {s, cudaGraphInstantiateInvalidStructure, nullptr};
   if (is_unique(graph)) {
-    exec.instance = std::make_shared<char>();
+    exec.instance = condition_places(*exec.graph);
     graph.instance = exec.instance;
   }
   return {};

@@ -14,7 +14,10 @@ struct block {
   device_id device;
   std::uint64_t bytes = 0;
   bool live = false;
-  bool held = true;  // by a node
+  bool held = true;                   // by a node
+  const CUgraph_st* owner = nullptr;  // whose node allocates it; only compared
+  bool freed_inside = false;          // by a node of that graph
+  bool freed_outside = false;         // by a node of another one
 };
 
 // Guarded by its mutex.
@@ -53,11 +56,17 @@ void let_go(void* pointer) {
 }  // namespace
 
 result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
-  if (params.poolProps.location.type != cudaMemLocationTypeDevice || params.bytesize == 0) {
+  // graphs.tsv mem.alloc.*
+  if (params.bytesize == 0 || params.poolProps.allocType != cudaMemAllocationTypePinned) {
     return status::invalid_value;
   }
+  if (params.poolProps.location.type == cudaMemLocationTypeHost ||
+      params.poolProps.handleTypes != cudaMemHandleTypeNone) {
+    return status::not_supported;
+  }
+  if (params.poolProps.location.type != cudaMemLocationTypeDevice) return status::invalid_value;
   const auto device = static_cast<std::uint32_t>(params.poolProps.location.id);
-  if (device >= the_engine().device_count()) return status::invalid_device;
+  if (device >= the_engine().device_count()) return status::invalid_value;
   auto memory = engine::memory::instance().allocate_graph(device_id{device}, params.bytesize);
   if (!memory) return memory.error();
   params.dptr = *memory;
@@ -68,7 +77,9 @@ result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
   {
     memory_book& all = book();
     const std::lock_guard lock(all.mutex);
-    all.blocks[*memory] = {recipe.device, params.bytesize};
+    block& b = all.blocks[*memory];
+    b.device = recipe.device;
+    b.bytes = params.bytesize;
     graph_memory_use& u = all.use[device];
     u.reserved += params.bytesize;
     u.reserved_high = std::max(u.reserved_high, u.reserved);
@@ -87,6 +98,29 @@ result<node_recipe> free_recipe(void* pointer, device_id device) {
   recipe.detail = free_node{pointer};
   recipe.device = device;
   return recipe;
+}
+
+status check_free_node(const CUgraph_st& graph, void* pointer) {
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.blocks.find(pointer);
+  if (found == all.blocks.end()) return status::invalid_value;
+  const block& b = found->second;
+  const bool allowed = b.owner == &graph ? !b.freed_inside && !b.freed_outside : !b.freed_inside;
+  return allowed ? status::success : status::invalid_value;
+}
+
+void note_memory_node(const CUgraph_st& graph, const node_recipe& recipe) {
+  const auto* made = std::get_if<alloc_node>(&recipe.detail);
+  const auto* gone = std::get_if<free_node>(&recipe.detail);
+  if (made == nullptr && gone == nullptr) return;
+  memory_book& all = book();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.blocks.find(made != nullptr ? made->params.dptr : gone->pointer);
+  if (found == all.blocks.end()) return;
+  block& b = found->second;
+  if (made != nullptr) b.owner = &graph;
+  if (gone != nullptr) (b.owner == &graph ? b.freed_inside : b.freed_outside) = true;
 }
 
 status launch_graph_memory(const std::vector<void*>& allocated, const std::vector<void*>& freed,

@@ -16,6 +16,12 @@ enum class if_live : std::uint8_t { refuse, free_first };
 status launch_graph_memory(const std::vector<void*>& allocated, const std::vector<void*>& freed,
                            if_live policy);
 
+// A graph gets a node that allocates or frees.
+// CUDA: memory is freed by the graph that allocates it, once, or by others; graphs.tsv
+// mem.free.twice, mem.free.other.graph
+status check_free_node(const CUgraph_st& graph, void* pointer);
+void note_memory_node(const CUgraph_st& graph, const node_recipe& recipe);
+
 // Frees live memory outside of a graph; false for what is not live memory of a graph.
 bool take_graph_memory(void* pointer);
 

@@ -2,10 +2,19 @@
 #include <algorithm>
 
 #include "cudart/graph.hpp"
+#include "cudart/graph_memory.hpp"
 #include "cudart/operations.hpp"
 
 namespace sb::cudart {
 namespace {
+
+// CUDA: a graph frees an allocation once.
+bool frees(const CUgraph_st& graph, const void* pointer) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](cudaGraphNode_t node) {
+    const auto* gone = std::get_if<free_node>(&node->recipe.detail);
+    return gone != nullptr && gone->pointer == pointer;
+  });
+}
 
 // The frame of every call that adds a node: checks the graph and the dependencies, then lets `make`
 // check the parameters, then appends.
@@ -25,6 +34,12 @@ cudaError_t add(cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* 
     }
     result<node_recipe> recipe = make();
     if (!recipe) return recipe.error();
+    if (const auto* gone = std::get_if<free_node>(&recipe->detail)) {
+      if (frees(*graph, gone->pointer)) return status::invalid_value;
+      const status s = check_free_node(*graph, gone->pointer);
+      if (s != status::success) return s;
+    }
+    note_memory_node(*graph, *recipe);
     cudaGraphNode_t node = append_node(*graph, std::move(*recipe), dependencies);
     if (node == nullptr) return status::memory_allocation;
     *out = node;
@@ -38,14 +53,6 @@ bool reserved_are_zero(const cudaGraphNodeParams& params) {
          params.reserved2 == 0;
 }
 
-// CUDA: a graph frees an allocation once.
-bool frees(const CUgraph_st& graph, const void* pointer) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](cudaGraphNode_t node) {
-    const auto* gone = std::get_if<free_node>(&node->recipe.detail);
-    return gone != nullptr && gone->pointer == pointer;
-  });
-}
-
 }  // namespace
 
 SB_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t graph,
@@ -57,9 +64,6 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* out, cudaGraph_t 
     for (std::size_t i = 0; edges != nullptr && i < count; ++i) {
       const status s = check_edge(edges[i], before[i]->recipe.type, params->type);
       if (s != status::success) return s;
-    }
-    if (params->type == cudaGraphNodeTypeMemFree && frees(*graph, params->free.dptr)) {
-      return status::invalid_value;
     }
     if (params->type == cudaGraphNodeTypeConditional) {
       return conditional_recipe(params->conditional, *graph, current_device());
@@ -185,10 +189,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(cudaGraphNode_t* out, cuda
 SB_API cudaError_t CUDARTAPI cudaGraphAddMemFreeNode(cudaGraphNode_t* out, cudaGraph_t graph,
                                                      const cudaGraphNode_t* before, size_t count,
                                                      void* pointer) {
-  return add(out, graph, before, count, [&]() -> result<node_recipe> {
-    if (frees(*graph, pointer)) return status::invalid_value;
-    return free_recipe(pointer, current_device());
-  });
+  return add(out, graph, before, count, [&] { return free_recipe(pointer, current_device()); });
 }
 
 }  // namespace sb::cudart

@@ -127,8 +127,22 @@ status check_generic(cudaGraphNode_t node, const cudaGraphNodeParams* params) {
   }
 }
 
+// CUDA: attributes that say how a launch meets its stream are not a node's; graphs.tsv nodes.attr.*
 bool known_attribute(cudaLaunchAttributeID id) {
-  return id >= cudaLaunchAttributeIgnore && id <= cudaLaunchAttributePreferredSharedMemoryCarveout;
+  switch (id) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+    case cudaLaunchAttributeCooperative:
+    case cudaLaunchAttributeClusterDimension:
+    case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+    case cudaLaunchAttributePriority:
+    case cudaLaunchAttributeMemSyncDomainMap:
+    case cudaLaunchAttributeMemSyncDomain:
+    case cudaLaunchAttributeDeviceUpdatableKernelNode:
+    case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Attributes that change what the node does.
@@ -204,11 +218,17 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t nod
                                                              cudaLaunchAttributeValue* out) {
   if (!known_attribute(id)) return answer(status::invalid_value);
   return get<kernel_node>(node, out, [&](const kernel_node& kernel) {
+    for (const cudaLaunchAttribute& a : kernel.attributes) {
+      if (a.id != id) continue;
+      *out = a.val;
+      return;
+    }
+    if (id == cudaLaunchAttributeMemSyncDomainMap) {
+      out->memSyncDomainMap = {0, 1};  // and leaves the rest alone: graphs.tsv nodes.attr.9
+      return;
+    }
     *out = {};
     if (id == cudaLaunchAttributePriority) out->priority = node->recipe.priority;
-    for (const cudaLaunchAttribute& a : kernel.attributes) {
-      if (a.id == id) *out = a.val;
-    }
   });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
@@ -219,6 +239,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
     cudaLaunchAttribute a{};
     a.id = id;
     a.val = *value;
+    // CUDA: brought into the device's range; graphs.tsv nodes.attr.priority.is
     if (id == cudaLaunchAttributePriority)
       a.val.priority = nearest_priority(a.val.priority, node->recipe.device);
     kernel.attributes.push_back(a);

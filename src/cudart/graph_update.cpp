@@ -1,5 +1,5 @@
 // Changing what the nodes of an executable do: which changes CUDA allows, and all of them at once
-// from a graph of the same shape. Documented, not recorded.
+// from a graph of the same shape. What an update answers: graphs.tsv update.*
 #include <algorithm>
 #include <unordered_map>
 
@@ -14,9 +14,12 @@ const engine::copy_operation& copy_of(const node_recipe& recipe) {
   return std::get<engine::copy_operation>(recipe.what);
 }
 
-// CUDA: between the same kinds of memory as before.
-bool same_memory(const node_recipe& before, const node_recipe& now) {
-  return copy_of(before).direction == copy_of(now).direction;
+// CUDA: between the same kinds of memory as before, and of one line or of several as before.
+bool same_copy(const node_recipe& before, const node_recipe& now) {
+  const auto rows = [](const node_recipe& recipe) {
+    return multidimensional(std::get<copy_node>(recipe.detail).params.extent);
+  };
+  return copy_of(before).direction == copy_of(now).direction && rows(before) == rows(now);
 }
 
 // CUDA: where rows are filled only address and value change; a plain fill stays one.
@@ -39,13 +42,15 @@ cudaGraphExecUpdateResult compare_nodes(const node_recipe& before, const node_re
     return kept ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorAttributesChanged;
   }
   bool kept = true;
-  if (std::holds_alternative<copy_node>(before.detail)) kept = same_memory(before, now);
+  if (std::holds_alternative<copy_node>(before.detail)) kept = same_copy(before, now);
   if (const auto* fill = std::get_if<fill_node>(&before.detail)) {
     kept = same_fill(fill->params, std::get<fill_node>(now.detail).params);
   }
   if (const auto* conditional = std::get_if<conditional_node>(&before.detail)) {
     const auto& other = std::get<conditional_node>(now.detail);
-    kept = conditional->type == other.type && conditional->bodies.size() == other.bodies.size();
+    const bool same =
+        conditional->type == other.type && conditional->bodies.size() == other.bodies.size();
+    return same ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorNotSupported;
   }
   return kept ? cudaGraphExecUpdateSuccess : cudaGraphExecUpdateErrorParametersChanged;
 }
@@ -139,7 +144,6 @@ status check_change(const node_recipe& before, const node_recipe& now) {
 SB_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                                  cudaGraphExecUpdateResultInfo* info) {
   return entry(call_kind::device, [&]() -> status {
-    if (info != nullptr) *info = {cudaGraphExecUpdateError, nullptr, nullptr};
     if (!execs().alive(exec) || !graphs().alive(graph) || graph->inseparable) {
       return status::invalid_value;
     }

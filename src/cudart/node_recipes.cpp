@@ -186,7 +186,7 @@ result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device) {
     case cudaGraphNodeTypeMemFree:
       return free_recipe(params.free.dptr, device);
     default:
-      return status::not_supported;
+      return status::invalid_value;  // graphs.tsv nodes.add.type99
   }
 }
 

@@ -34,7 +34,7 @@ def build(nvcc, program, work, flags):
     """Compiles once; a second case with the same program finds it."""
     source = HERE / program
     target = work / source.stem
-    newest = max(p.stat().st_mtime for p in (source, HERE / "probe.h", pathlib.Path(nvcc)))
+    newest = max(p.stat().st_mtime for p in (source, *HERE.glob("*.h"), pathlib.Path(nvcc)))
     if target.exists() and target.stat().st_mtime >= newest:
         return target
     command = [nvcc, "-std=c++17", *flags, "-o", str(target), str(source), "-lpthread"]
@@ -156,7 +156,7 @@ def main(argv=None):
                 if options.outputs:
                     printed = read(options.outputs / f"{case.name}.out")
                 else:
-                    binary = build(nvcc, case.program, work, flags)
+                    binary = build(nvcc, case.program, work, [*flags, *case.flags])
                     printed = output_of(case, binary, recorded, options.timeout)
             except Broken as why:
                 print(f"{case.name}: not built\n{why}")

@@ -36,6 +36,8 @@ class Case:
     ask_again: bool = False
     # `PROGRAM list` names the arguments; one process for each that the recording knows.
     listed: bool = False
+    # For the compiler.
+    flags: tuple = ()
     env: tuple = field(default=())
 
 
@@ -47,6 +49,8 @@ def sections(*names):
     return tuple(Run(args=(name,)) for name in names)
 
 
+# cudaGraphSetConditional is in a library for device code.
+RDC = ("-rdc=true",)
 ALL_CONNECTIONS = connections([None, "1", "2", "4", "8", "16", "32"])
 
 CASES = (
@@ -71,11 +75,19 @@ CASES = (
     Case("memory_refusals", "memory_refusals.cu", sections("capture", "hostfn")),
     Case("memory_waits", "memory_waits.cu", sections("waits", "staging")),
     Case("pending", "pending.cu", sections("alone", "mixed", "streams", "blocked")),
+    Case("pending_conn1", "pending.cu", sections("streams"), env=((CONNECTIONS, "1"),)),
     Case("priorities", "priorities.cu", sections("blocks", "launches", "residents")),
     Case("lazy", "lazy.cu", sections("kernel", "memset", "copy", "symbol", "attributes",
                                      "malloc.async", "pool", "pool.warm")),
     Case("lazy_eager", "lazy.cu", sections("kernel", "pool"),
          env=(("CUDA_MODULE_LOADING", "EAGER"),)),
+    # Sections end where NVIDIA's driver crashes on a null pointer: nothing behind that is recorded.
+    Case("graphs", "graphs.cu", sections("memory", "update", "objects", "capture"), flags=RDC,
+         variable=(r"end.*",)),
+    Case("graphs_conditional", "graphs_conditional.cu", sections("cond", "condrun", "condroot"),
+         flags=RDC, variable=(r"end.*",)),
+    Case("graphs_nodes", "graphs_nodes.cu", sections("nodes"), flags=RDC,
+         variable=(r"end.*",)),
     Case("props", "props.cu"),
     Case("faults", "faults.cu", listed=True),
     Case("faults_blocking", "faults.cu", listed=True, env=(("CUDA_LAUNCH_BLOCKING", "1"),)),

@@ -92,19 +92,13 @@ TEST_F(conditional, sizes_follow_the_kind) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
 }
 
-TEST_F(conditional, a_handle_belongs_to_one_node_of_its_graph) {
+TEST_F(conditional, a_handle_belongs_to_one_node) {
   cudaGraphConditionalHandle none = 0;
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphConditionalHandleCreate(nullptr, graph, 0, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphConditionalHandleCreate(&none, nullptr, 0, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphConditionalHandleCreate(&none, graph, 0, 8));
   auto p = params(cudaGraphCondTypeIf, 1);
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
-  cudaGraph_t other = nullptr;
-  ASSERT_OK(cudaGraphCreate(&other, 0));
-  add_handle(0, other);
-  p = params(cudaGraphCondTypeIf, 1);
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
-  ASSERT_OK(cudaGraphDestroy(other));
   add_handle(0);
   p = params(cudaGraphCondTypeIf, 1);
   ASSERT_OK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
@@ -130,6 +124,46 @@ TEST_F(conditional, a_handle_without_a_node_keeps_the_graph_from_being_instantia
   cudaGraphInstantiateParams report{};
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphInstantiateWithParams(&exec, graph, &report));
   EXPECT_EQ(cudaGraphInstantiateConditionalHandleUnused, report.result_out);
+}
+
+TEST_F(conditional, a_handle_of_another_graph_stands_for_the_one_with_its_number) {
+  cudaGraph_t other = nullptr;
+  ASSERT_OK(cudaGraphCreate(&other, 0));
+  add_handle(0, other);
+  auto p = params(cudaGraphCondTypeIf, 2);
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
+  const cudaGraphConditionalHandle foreign = handle;
+  add_handle(1);
+  const cudaGraphConditionalHandle own = handle;
+  handle = foreign;
+  p = params(cudaGraphCondTypeIf, 2);
+  ASSERT_OK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
+  fill(p.conditional.phGraph_out[0], 7);
+  handle = own;
+  p = params(cudaGraphCondTypeIf, 1);
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
+  ASSERT_OK(cudaGraphDestroy(other));
+  ASSERT_OK(cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT_EQ(7, launched());
+}
+
+TEST_F(conditional, a_value_without_a_default_is_what_the_last_executable_left) {
+  add_handle(5);
+  auto p = params(cudaGraphCondTypeIf, 1);
+  ASSERT_OK(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &p));
+  fill(p.conditional.phGraph_out[0], 7);
+  ASSERT_OK(cudaGraphInstantiate(&exec, graph, 0));
+  EXPECT_EQ(7, launched());
+  ASSERT_OK(cudaGraphExecDestroy(exec));
+  cudaGraph_t other = nullptr;
+  ASSERT_OK(cudaGraphCreate(&other, 0));
+  ASSERT_OK(cudaGraphConditionalHandleCreate(&handle, other, 0, 0));
+  p = params(cudaGraphCondTypeIf, 1);
+  ASSERT_OK(cudaGraphAddNode(&node, other, nullptr, nullptr, 0, &p));
+  fill(p.conditional.phGraph_out[0], 9);
+  ASSERT_OK(cudaGraphInstantiate(&exec, other, 0));
+  EXPECT_EQ(9, launched());
+  ASSERT_OK(cudaGraphDestroy(other));
 }
 
 TEST_F(conditional, a_body_has_no_host_nodes) {
@@ -220,7 +254,7 @@ TEST_F(conditional, an_update_brings_the_other_graphs_values_and_bodies) {
   q = params(cudaGraphCondTypeSwitch, 2);
   ASSERT_OK(cudaGraphAddNode(&node, other, nullptr, nullptr, 0, &q));
   EXPECT_CUDA(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, other, &info));
-  EXPECT_EQ(cudaGraphExecUpdateErrorParametersChanged, info.result);
+  EXPECT_EQ(cudaGraphExecUpdateErrorNotSupported, info.result);
   EXPECT_EQ(node, info.errorNode);
   ASSERT_OK(cudaGraphDestroy(other));
 }
