@@ -221,9 +221,12 @@ void share_out(const trace::trace& t, critical_path& path) {
   };
   std::map<std::pair<path_work, path_link>, sum> sums;
   for (const path_stretch& s : path.stretches) {
-    sum& into = sums[{s.work, s.link}];
+    // The host's own stretch at the end is one of its stretches like the others.
+    const path_link link =
+        s.operation == none && s.link == path_link::end_of_run ? path_link::thread : s.link;
+    sum& into = sums[{s.work, link}];
     into.share.work = s.work;
-    into.share.link = s.link;
+    into.share.link = link;
     into.share.time += s.length();
     ++into.share.stretches;
     if (const number place = place_of(t, s); place != none) into.places[place] += s.length();

@@ -1,6 +1,10 @@
 #include "analysis/explain.hpp"
 
+#include <algorithm>
 #include <set>
+
+#include "analysis/replay.hpp"
+#include "analysis/rules/rules.hpp"
 
 namespace sb::analysis {
 
@@ -27,13 +31,27 @@ run_summary summary_of(const trace::trace& t) {
   return s;
 }
 
+// A hang first, then by cost, then what has none.
+void rank(std::vector<finding>& findings) {
+  std::stable_sort(findings.begin(), findings.end(), [](const finding& a, const finding& b) {
+    return a.weight != b.weight ? a.weight < b.weight : a.cost > b.cost;
+  });
+}
+
 }  // namespace
 
-explanation explain(const trace::trace& t, const explain_options& /*options*/) {
+explanation explain(const trace::trace& t, const explain_options& options) {
   explanation e;
   e.summary = summary_of(t);
   e.path = critical_path_of(t);
   e.overlap = overlap_of(t);
+  find_hang(t, e.findings);
+  const program p = program_of(t);
+  const timing base = replay(p);
+  e.modelled = base.end;
+  const evidence what{t, p, base, e.overlap, options};
+  for (const rule& r : all_rules()) r.look(what, e.findings);
+  rank(e.findings);
   return e;
 }
 

@@ -70,7 +70,7 @@ task task_of(const trace::operation& o, const program& p) {
   t.stream = o.stream;
   t.record = o.record;
   t.after = o.after;
-  if (o.kind == trace::operation_kind::kernel) {
+  if (o.kind == trace::operation_kind::kernel && o.stream < p.streams.size()) {
     t.what.kernel = shape_of(o);
     t.waves = waves_of(p.machine.devices[p.streams[o.stream].device], t.what.kernel);
   }
@@ -127,7 +127,7 @@ void add_waits(const trace::trace& recorded, const trace::call& c, step& s) {
   }
 }
 
-bool returned(const trace::call& c) { return c.end != never && c.end >= c.begin; }
+bool returned(const trace::call& c) { return c.returned && c.end >= c.begin; }
 
 }  // namespace
 
@@ -181,15 +181,14 @@ program skeleton_of(const trace::trace& recorded) {
   std::vector<std::vector<number>> issued(recorded.calls.size());
   for (number i = 0; i < recorded.operations.size(); ++i) {
     const trace::operation& o = recorded.operations[i];
-    if (o.call != none && o.call < issued.size() && o.ended != never) {
+    if (o.call < issued.size() && o.ended != never && o.stream < recorded.streams.size()) {
       issued[o.call].push_back(i);
     }
   }
   p.threads.resize(recorded.threads.size());
   for (number i = 0; i < recorded.calls.size(); ++i) {
     const trace::call& c = recorded.calls[i];
-    if (!returned(c)) continue;
-    p.threads.resize(std::max<std::size_t>(p.threads.size(), c.thread + 1));
+    if (!returned(c) || c.thread >= recorded.threads.size()) continue;
     step s;
     s.call = i;
     for (const number operation : issued[i]) {

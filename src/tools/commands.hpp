@@ -8,5 +8,6 @@ namespace sb::tools {
 [[nodiscard]] subcommand& run_subcommand();
 [[nodiscard]] subcommand& device_subcommand();
 [[nodiscard]] subcommand& doctor_subcommand();
+[[nodiscard]] subcommand& explain_subcommand();
 
 }  // namespace sb::tools

@@ -44,7 +44,7 @@ TEST(CriticalPath, FollowsAStreamFromItsEndToTheFirstCall) {
   EXPECT_EQ(time_of(p, path_work::copy_host_to_device, path_link::stream_order), 20_us);
   EXPECT_EQ(time_of(p, path_work::start, path_link::starts), 2_us);
   EXPECT_EQ(time_of(p, path_work::host_call, path_link::host_issue), 2_us);
-  EXPECT_EQ(time_of(p, path_work::host_call, path_link::end_of_run), 1_us);
+  EXPECT_EQ(time_of(p, path_work::host_call, path_link::thread), 1_us);
   ASSERT_FALSE(p.shares[0].places.empty());
   EXPECT_EQ(t.places[p.shares[0].places[0]].line, 10U);
 }

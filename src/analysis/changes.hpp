@@ -1,0 +1,56 @@
+// Changes to a program before it is replayed: what the run would be if it were written differently.
+// Each keeps what the program computes, as far as the byte ranges of its operations tell.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/program.hpp"
+
+namespace sb::analysis {
+
+struct step_place {
+  number thread = 0;
+  std::size_t index = 0;
+};
+
+// --- the host
+
+// The call is not made, or does not wait any more. Operations of a call that is taken out stay.
+void take_out(step& s);
+void do_not_wait(step& s);
+
+// --- streams and queues
+
+void make_non_blocking(program& p);  // all blocking streams
+void set_connections(program& p, std::uint32_t connections);
+// Each `n` streams of a kind and device become one, so that at most `streams` are left of it.
+void merge_streams(const trace::trace& t, program& p, std::uint32_t streams);
+
+enum class issue_order : std::uint8_t {
+  breadth_first,  // the first operation of every stream, then the second of every stream
+  depth_first,    // everything of the first stream, then of the next
+};
+
+// Reorders the calls of each thread between its waits. A wait for an event stays behind its record,
+// and nothing crosses work in the legacy stream.
+void reorder(program& p, issue_order order);
+
+// --- operations
+
+// The copy's host memory is pinned: its length, and a call that returns at once.
+void pin(const trace::trace& t, program& p, step_place call, number operation);
+
+// The launches in these calls become one graph launch, made by the first of them.
+void launch_as_graph(program& p, number thread, const std::vector<std::size_t>& steps);
+
+// Operations that touch the same bytes, one of them writing, keep their order whatever else is
+// changed. To be called before the change.
+void keep_data_order(const trace::trace& t, program& p);
+
+// --- looking things up
+
+// By operation: the step that issues it.
+[[nodiscard]] std::vector<step_place> issuers(const program& p);
+
+}  // namespace sb::analysis

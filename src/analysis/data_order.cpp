@@ -1,0 +1,51 @@
+// The order that the data of a program needs: read from the byte ranges of its operations.
+#include <algorithm>
+#include <map>
+
+#include "analysis/changes.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+struct touch {
+  number operation = none;
+  number stream = none;
+  trace::byte_range range;
+};
+
+// A kernel's range is the whole allocation and not exact: it may touch any of it.
+bool meet(const trace::byte_range& a, const trace::byte_range& b) {
+  const bool write = a.how != trace::access::read || b.how != trace::access::read;
+  if (!write) return false;
+  if (!a.exact || !b.exact) return true;
+  return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+}
+
+constexpr std::size_t remembered = 64;  // of an allocation: its last touches
+
+}  // namespace
+
+void keep_data_order(const trace::trace& t, program& p) {
+  std::map<number, std::vector<touch>> touches;
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const trace::operation& o = t.operations[i];
+    for (const trace::byte_range& r : o.ranges) {
+      std::vector<touch>& earlier = touches[r.allocation];
+      // Of each stream, the last one that meets this: the ones before it are behind it already.
+      std::vector<number> streams{o.stream};
+      for (auto before = earlier.rbegin(); before != earlier.rend(); ++before) {
+        const bool seen =
+            std::find(streams.begin(), streams.end(), before->stream) != streams.end();
+        if (!seen && meet(before->range, r)) {
+          streams.push_back(before->stream);
+          p.tasks[i].after.push_back(before->operation);
+        }
+      }
+      earlier.push_back({i, o.stream, r});
+      if (earlier.size() > remembered) earlier.erase(earlier.begin());
+    }
+  }
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,47 @@
+// There is one copy engine for each direction: a short copy waits behind a long one.
+#include <fmt/format.h>
+
+#include "analysis/rules/rules.hpp"
+
+namespace sb::analysis {
+
+void find_busy_copy_engine(const evidence& e, findings& out) {
+  constexpr nanoseconds much_longer = 4;
+  std::vector<held_operation> held;
+  program changed = e.p;
+  keep_data_order(e.t, changed);
+  for (const held_operation& h : held_by(e.t, trace::wait_cause::engine_busy)) {
+    const trace::operation &o = e.t.operations[h.operation], &by = e.t.operations[h.by.from];
+    if (o.kind != trace::operation_kind::copy || by.kind != trace::operation_kind::copy ||
+        o.stream == by.stream || o.in_graph) {
+      continue;
+    }
+    task &waiting = changed.tasks[h.operation], &holding = changed.tasks[h.by.from];
+    if (holding.duration < much_longer * waiting.duration) continue;
+    // The long copy is cut into pieces and the short one goes in between: it takes its time from
+    // the long one and does not wait.
+    waiting.what.kind = command_kind::section;
+    holding.duration += waiting.duration;
+    held.push_back(h);
+  }
+  if (held.empty()) return;
+  const nanoseconds cost = e.gain(changed);
+  if (!e.worth(cost)) return;
+
+  finding f;
+  f.rule = "one-copy-engine";
+  f.title = fmt::format("{} short cop{} waited behind long ones in the same direction", held.size(),
+                        held.size() == 1 ? "y" : "ies");
+  f.why =
+      "The device has one copy engine for each direction, so copies of one direction never "
+      "overlap, whatever their streams.";
+  f.change =
+      "Issue the short copies first, or cut the long ones into pieces, so that the short ones get "
+      "their turn in between.";
+  f.cost = cost;
+  add_operations(e.t, f, operations_of(held));
+  describe(e.t, f, held);
+  out.push_back(std::move(f));
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,36 @@
+// Work in the legacy default stream separates the blocking streams of its device.
+#include <fmt/format.h>
+
+#include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+void find_default_stream_barrier(const evidence& e, findings& out) {
+  const std::vector<held_operation> held = held_by(e.t, trace::wait_cause::legacy_barrier);
+  if (held.empty()) return;
+  program changed = e.p;
+  keep_data_order(e.t, changed);
+  make_non_blocking(changed);
+  const nanoseconds cost = e.gain(changed);
+  if (!e.worth(cost)) return;
+
+  finding f;
+  f.rule = "default-stream-barrier";
+  f.title = fmt::format("Work on the default stream kept {} operation{} waiting", held.size(),
+                        held.size() == 1 ? "" : "s");
+  f.why =
+      "The default stream and the streams of cudaStreamCreate wait for each other: work on it "
+      "starts "
+      "when everything before it on those streams is done, and they go on when it is done.";
+  f.change =
+      "Create the streams with cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), or give "
+      "this work a stream of its own, and order what needs it with events. Compiling with "
+      "--default-stream per-thread also helps when several threads use the default stream.";
+  f.cost = cost;
+  add_operations(e.t, f, operations_of(held));
+  describe(e.t, f, held);
+  out.push_back(std::move(f));
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,128 @@
+// What the rules share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+constexpr std::size_t most_listed = 64;    // operations and calls of a finding
+constexpr std::size_t most_sentences = 3;  // of evidence
+constexpr std::size_t loop_from = 3;       // calls from one place
+constexpr nanoseconds least_cost = 1000;
+
+void add_place(finding& f, number place) {
+  if (place != none && std::find(f.places.begin(), f.places.end(), place) == f.places.end() &&
+      f.places.size() < 4) {
+    f.places.push_back(place);
+  }
+}
+
+}  // namespace
+
+nanoseconds evidence::gain(const program& changed) const {
+  const timing t = replay(changed);
+  return !t.hung && t.end < base.end ? base.end - t.end : 0;
+}
+
+bool evidence::worth(nanoseconds time) const {
+  return time >= least_cost && time * 50 >= overlap.span();
+}
+
+void add_operations(const trace::trace& t, finding& f, const std::vector<number>& operations) {
+  f.count = operations.size();
+  for (const number o : operations) {
+    add_place(f, place_of(t, o));
+    if (f.operations.size() < most_listed) f.operations.push_back(o);
+  }
+}
+
+void add_calls(const trace::trace& t, finding& f, const std::vector<number>& calls) {
+  f.count = std::max(f.count, calls.size());
+  for (const number c : calls) {
+    if (c >= t.calls.size()) continue;
+    add_place(f, t.calls[c].place);
+    if (f.calls.size() < most_listed) f.calls.push_back(c);
+  }
+}
+
+std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cause) {
+  std::vector<held_operation> held;
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const trace::operation& o = t.operations[i];
+    if (o.queued == never) continue;
+    const trace::edge* last = nullptr;
+    nanoseconds others = o.queued;
+    for (const trace::edge& e : o.waits) {
+      if (e.cause == cause && e.from < t.operations.size()) {
+        if (last == nullptr || e.until >= last->until) last = &e;
+      } else if (e.cause != trace::wait_cause::host_call) {
+        others = std::max(others, e.until);
+      }
+    }
+    if (last != nullptr && last->until != never && last->until > others) {
+      held.push_back({i, *last, last->until - others});
+    }
+  }
+  return held;
+}
+
+nanoseconds total(const std::vector<held_operation>& held) {
+  nanoseconds sum = 0;
+  for (const held_operation& h : held) sum += h.time;
+  return sum;
+}
+
+std::vector<number> operations_of(const std::vector<held_operation>& held) {
+  std::vector<number> operations;
+  for (const held_operation& h : held) operations.push_back(h.operation);
+  return operations;
+}
+
+void describe(const trace::trace& t, finding& f, std::vector<held_operation> held) {
+  std::stable_sort(held.begin(), held.end(), [](const held_operation& a, const held_operation& b) {
+    return a.time > b.time;
+  });
+  for (std::size_t i = 0; i < std::min(held.size(), most_sentences); ++i) {
+    const held_operation& h = held[i];
+    f.evidence.push_back(fmt::format("{} waited {} for {}", name_with_stream(t, h.operation),
+                                     text_of_time(h.time), name_with_stream(t, h.by.from)));
+  }
+}
+
+std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& p) {
+  std::vector<repeated_call> result;
+  for (number thread = 0; thread < p.threads.size(); ++thread) {
+    std::map<std::pair<number, std::string>, repeated_call> groups;
+    std::map<std::pair<number, std::string>, std::size_t> last_issues;
+    std::size_t issues = 0;  // calls that gave work to a stream, up to here
+    for (std::size_t i = 0; i < p.threads[thread].size(); ++i) {
+      const step& s = p.threads[thread][i];
+      if (s.call != none) {
+        const trace::call& c = t.calls[s.call];
+        const std::pair key{c.place, c.name};
+        repeated_call& group = groups[key];
+        if (group.steps.empty() || issues > last_issues[key]) {
+          group.thread = thread;
+          group.place = c.place;
+          group.name = c.name;
+          group.steps.push_back(i);
+        }
+        last_issues[key] = issues;
+      }
+      issues += s.issues.empty() ? 0 : 1;
+    }
+    for (auto& [key, group] : groups) {
+      if (group.steps.size() >= loop_from) result.push_back(std::move(group));
+    }
+  }
+  return result;
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,226 @@
+// A run that cannot go on: who waits for whom, and where that comes back to itself.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+// Operations come first, host threads behind them.
+class wait_graph {
+ public:
+  explicit wait_graph(const trace::trace& t) : trace_(t) {}
+
+  struct link {
+    std::size_t to = 0;
+    std::string why;  // {}: the other one
+  };
+
+  [[nodiscard]] std::size_t thread(number n) const { return trace_.operations.size() + n; }
+  [[nodiscard]] bool is_thread(std::size_t node) const { return node >= trace_.operations.size(); }
+  [[nodiscard]] bool pending(number o) const { return trace_.operations[o].ended == never; }
+
+  void build();
+  // Nodes that wait for each other in a ring, or the way to the one that all wait for.
+  [[nodiscard]] std::vector<std::size_t> ring() const;
+  [[nodiscard]] const link* way(std::size_t from, std::size_t to) const;
+  [[nodiscard]] std::string name(std::size_t node) const;
+  [[nodiscard]] const std::vector<link>* links(std::size_t node) const {
+    const auto found = links_.find(node);
+    return found == links_.end() ? nullptr : &found->second;
+  }
+
+ private:
+  void add(std::size_t from, std::size_t to, std::string why) {
+    links_[from].push_back({to, std::move(why)});
+  }
+  void add_operation(number i, std::map<number, number>& last_in_stream);
+  void add_memory(number runs);
+
+  const trace::trace& trace_;
+  std::map<std::size_t, std::vector<link>> links_;
+};
+
+std::string_view words_of(trace::wait_cause cause) {
+  switch (cause) {
+    case trace::wait_cause::stream_order:
+      return "comes behind {} in its stream";
+    case trace::wait_cause::event:
+      return "waits by an event for {}";
+    case trace::wait_cause::legacy_barrier:
+      return "waits by the rules of the default stream for {}";
+    case trace::wait_cause::graph_edge:
+      return "comes in its graph behind {}";
+    case trace::wait_cause::queue_head:
+      return "is in the same hardware queue behind {}";
+    case trace::wait_cause::engine_busy:
+      return "needs the engine that is held by {}";
+    case trace::wait_cause::device_full:
+      return "finds no room on the device beside {}";
+    case trace::wait_cause::allocation:
+      return "needs the memory used by {}";
+    case trace::wait_cause::host_call:
+      break;
+  }
+  return "waits for {}";
+}
+
+void wait_graph::add_operation(number i, std::map<number, number>& last_in_stream) {
+  const trace::operation& o = trace_.operations[i];
+  if (pending(i) && o.started == never) {
+    bool known = false;
+    for (const trace::edge& e : o.waits) {
+      if (e.from < trace_.operations.size() && pending(e.from)) {
+        add(i, e.from, std::string(words_of(e.cause)));
+        known = true;
+      }
+    }
+    if (o.record != none && pending(o.record)) {
+      add(i, o.record, std::string(words_of(trace::wait_cause::event)));
+      known = true;
+    }
+    for (const number other : o.after) {
+      if (pending(other)) add(i, other, std::string(words_of(trace::wait_cause::graph_edge)));
+    }
+    const auto before = last_in_stream.find(o.stream);
+    if (!known && before != last_in_stream.end()) {
+      add(i, before->second, std::string(words_of(trace::wait_cause::stream_order)));
+    }
+  }
+  if (pending(i) && !o.in_graph) last_in_stream[o.stream] = i;
+}
+
+// A kernel that runs for ever reads what others would write: an operation that cannot start, or a
+// thread that is stuck in a call.
+void wait_graph::add_memory(number runs) {
+  const trace::operation& o = trace_.operations[runs];
+  for (number i = 0; i < trace_.operations.size(); ++i) {
+    const trace::operation& other = trace_.operations[i];
+    if (i == runs || !pending(i) || other.started != never) continue;
+    for (const trace::byte_range& r : o.ranges) {
+      for (const trace::byte_range& w : other.ranges) {
+        if (r.allocation == w.allocation && w.how != trace::access::read) {
+          add(runs, i, "reads memory that would be written by {}");
+          return;
+        }
+      }
+    }
+  }
+  for (const trace::call& c : trace_.calls) {
+    if (!c.returned && c.thread != none) {
+      add(runs, thread(c.thread), "does not end, perhaps until memory is written by {}");
+      return;
+    }
+  }
+}
+
+void wait_graph::build() {
+  std::map<number, number> last_in_stream;
+  for (number i = 0; i < trace_.operations.size(); ++i) add_operation(i, last_in_stream);
+  for (const trace::call& c : trace_.calls) {
+    if (c.returned || c.thread == none) continue;
+    number on = c.blocked_on;
+    for (number i = 0; on == none && i < trace_.operations.size(); ++i) {
+      if (pending(i)) on = i;
+    }
+    if (on != none) add(thread(c.thread), on, "waits for {} in " + c.name);
+  }
+  for (number i = 0; i < trace_.operations.size(); ++i) {
+    if (pending(i) && trace_.operations[i].started != never) add_memory(i);
+  }
+}
+
+std::vector<std::size_t> wait_graph::ring() const {
+  for (const auto& [start, unused] : links_) {
+    // Depth first, over a path of our own: rings are short, the graph may be deep.
+    std::vector<std::pair<std::size_t, std::size_t>> path{{start, 0}};
+    std::map<std::size_t, bool> seen{{start, true}};
+    while (!path.empty()) {
+      auto& [node, next] = path.back();
+      const std::vector<link>* out = links(node);
+      if (out == nullptr || next >= out->size()) {
+        path.pop_back();
+        continue;
+      }
+      const std::size_t to = (*out)[next++].to;
+      const auto back = std::find_if(path.begin(), path.end(),
+                                     [&](const auto& entry) { return entry.first == to; });
+      if (back != path.end()) {
+        std::vector<std::size_t> nodes;
+        for (auto i = back; i != path.end(); ++i) nodes.push_back(i->first);
+        return nodes;
+      }
+      if (seen.emplace(to, true).second) path.emplace_back(to, 0);
+    }
+  }
+  return {};
+}
+
+const wait_graph::link* wait_graph::way(std::size_t from, std::size_t to) const {
+  if (const std::vector<link>* out = links(from); out != nullptr) {
+    for (const link& l : *out) {
+      if (l.to == to) return &l;
+    }
+  }
+  return nullptr;
+}
+
+std::string wait_graph::name(std::size_t node) const {
+  if (!is_thread(node)) return name_with_stream(trace_, static_cast<number>(node));
+  const auto n = static_cast<number>(node - trace_.operations.size());
+  const bool named = n < trace_.threads.size() && !trace_.threads[n].name.empty();
+  return named ? fmt::format("host thread {}", trace_.threads[n].name)
+               : fmt::format("host thread {}", n);
+}
+
+}  // namespace
+
+void find_hang(const trace::trace& t, findings& out) {
+  if (t.head.end != trace::ending::hung) return;
+  wait_graph graph(t);
+  graph.build();
+  const std::vector<std::size_t> ring = graph.ring();
+
+  finding f;
+  f.rule = "hang";
+  f.weight = severity::hang;
+  f.title = "The program hangs";
+  std::vector<number> operations, calls;
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const std::size_t node = ring[i], next = ring[(i + 1) % ring.size()];
+    const wait_graph::link* l = graph.way(node, next);
+    f.evidence.push_back(fmt::format(
+        "{} {}", graph.name(node),
+        fmt::format(fmt::runtime(l == nullptr ? "waits for {}" : l->why), graph.name(next))));
+    if (!graph.is_thread(node)) operations.push_back(static_cast<number>(node));
+  }
+  if (ring.empty()) {
+    for (number i = 0; i < t.operations.size() && operations.size() < 8; ++i) {
+      if (graph.pending(i)) {
+        operations.push_back(i);
+        f.evidence.push_back(fmt::format(
+            "{} {}", name_with_stream(t, i),
+            t.operations[i].started == never ? "never started" : "started and never ended"));
+      }
+    }
+  }
+  for (number c = 0; c < t.calls.size(); ++c) {
+    if (!t.calls[c].returned) calls.push_back(c);
+  }
+  f.why = ring.empty() ? "Nothing could move any more; what is left:"
+                       : "These wait for each other in a ring:";
+  f.change = ring.empty()
+                 ? "Look at what these operations wait for."
+                 : "Break the ring at one of these places: issue what is waited for first, use "
+                   "another stream or more hardware connections, or wait for less.";
+  add_operations(t, f, operations);
+  add_calls(t, f, calls);
+  out.push_back(std::move(f));
+}
+
+}  // namespace sb::analysis

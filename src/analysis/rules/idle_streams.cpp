@@ -1,0 +1,132 @@
+// Streams that never run beside each other although nothing orders them, and a device that waits
+// for the host.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/call_rules.hpp"
+#include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+struct stream_span {
+  nanoseconds begin = never, end = 0, work = 0;
+};
+
+// The next work that a thread issues after a step.
+number next_operation(const evidence& e, const std::vector<step>& steps, std::size_t from) {
+  for (std::size_t i = from + 1; i < steps.size(); ++i) {
+    for (const issue& k : steps[i].issues) {
+      if (e.t.operations[k.operation].engine != trace::engine_kind::none) return k.operation;
+    }
+  }
+  return none;
+}
+
+}  // namespace
+
+void find_idle_streams(const evidence& e, findings& out) {
+  std::vector<stream_span> spans(e.t.streams.size());
+  for (const trace::operation& o : e.t.operations) {
+    if (o.engine == trace::engine_kind::none || o.ended == never || o.stream >= spans.size()) {
+      continue;
+    }
+    stream_span& s = spans[o.stream];
+    s.begin = std::min(s.begin, o.started);
+    s.end = std::max(s.end, o.ended);
+    s.work += o.ended - o.started;
+  }
+  const std::vector<repeated_call> loops = repeated_calls(e.t, e.p);
+  program changed = e.p;
+  keep_data_order(e.t, changed);
+  std::vector<number> calls;
+  std::set<std::pair<number, number>> pairs;
+  for (number thread = 0; thread < e.p.threads.size(); ++thread) {
+    const std::vector<step>& steps = e.p.threads[thread];
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].call == none) continue;
+      const trace::call& c = e.t.calls[steps[i].call];
+      if (!only_waits(class_of(c.name)) || c.blocked == 0 || c.blocked_on == none) continue;
+      const bool in_loop = std::any_of(loops.begin(), loops.end(), [&](const repeated_call& r) {
+        return r.thread == thread && r.place == c.place && r.name == c.name;
+      });
+      const number next = next_operation(e, steps, i);
+      if (in_loop || next == none) continue;
+      const number before = e.t.operations[c.blocked_on].stream;
+      const number behind = e.t.operations[next].stream;
+      const bool apart = before != behind && before < spans.size() && behind < spans.size() &&
+                         spans[before].end <= spans[behind].begin;
+      if (!apart) continue;
+      do_not_wait(changed.threads[thread][i]);
+      pairs.insert({before, behind});
+      calls.push_back(steps[i].call);
+    }
+  }
+  if (calls.empty()) return;
+  const nanoseconds cost = e.gain(changed);
+  if (!e.worth(cost)) return;
+
+  finding f;
+  f.rule = "streams-never-overlap";
+  f.title = "Streams that nothing orders never ran at the same time";
+  f.why = "The host waited for one of them before it issued the work of the other.";
+  f.change =
+      "Issue the work of all streams first and wait afterwards; an event orders two streams "
+      "without "
+      "stopping the host.";
+  f.cost = cost;
+  add_calls(e.t, f, calls);
+  for (const auto& [before, behind] : pairs) {
+    if (f.evidence.size() == 3) break;
+    f.evidence.push_back(fmt::format(
+        "{} ended {} before {} began; their work took {} and {}", stream_name(e.t, before),
+        text_of_time(spans[behind].begin - spans[before].end), stream_name(e.t, behind),
+        text_of_time(spans[before].work), text_of_time(spans[behind].work)));
+  }
+  out.push_back(std::move(f));
+}
+
+void find_host_gaps(const evidence& e, findings& out) {
+  constexpr nanoseconds least = 1000;
+  program changed = e.p;
+  std::vector<number> calls;  // behind the gaps
+  nanoseconds sum = 0;
+  for (std::vector<step>& steps : changed.threads) {
+    std::size_t first = steps.size(), last = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (steps[i].issues.empty()) continue;
+      first = std::min(first, i);
+      last = i;
+    }
+    for (std::size_t i = first + 1; i <= last && i < steps.size(); ++i) {
+      if (steps[i].gap < least) continue;
+      sum += steps[i].gap;
+      steps[i].gap = 0;
+      if (steps[i].call != none) calls.push_back(steps[i].call);
+    }
+  }
+  if (calls.empty()) return;
+  const nanoseconds cost = e.gain(changed);
+  if (!e.worth(cost)) return;
+
+  finding f;
+  f.rule = "host-gaps";
+  f.title = "The device waits while the host runs the program's own code";
+  f.why = fmt::format(
+      "Between its calls the host took {} in {} gaps, and had issued too little to "
+      "keep the device busy meanwhile.",
+      text_of_time(sum), calls.size());
+  f.change =
+      "Issue the device's work before the host's own, or do the host's work in another thread: the "
+      "device needs its next operation before the last one ends.";
+  f.cost = cost;
+  std::stable_sort(calls.begin(), calls.end());
+  add_calls(e.t, f, calls);
+  out.push_back(std::move(f));
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,100 @@
+// Streams and the hardware queues they share.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/call_rules.hpp"
+#include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+void find_few_queues(const evidence& e, findings& out) {
+  const std::vector<held_operation> held = held_by(e.t, trace::wait_cause::queue_head);
+  if (held.empty()) return;
+  program changed = e.p;
+  set_connections(changed, 32);
+  const nanoseconds cost = e.gain(changed);
+  if (!e.worth(cost)) return;
+
+  finding f;
+  f.rule = "few-hardware-queues";
+  f.title = fmt::format("Streams share {} hardware connection{}", e.t.head.connections,
+                        e.t.head.connections == 1 ? "" : "s");
+  f.why =
+      "A hardware queue is worked off in the order of issue: an operation that cannot start yet "
+      "holds everything behind it, whatever its stream.";
+  f.change = fmt::format(
+      "Set CUDA_DEVICE_MAX_CONNECTIONS to 8 or more before the program starts (it was {}), or "
+      "issue "
+      "what can start at once before what has to wait.",
+      e.t.head.connections);
+  f.cost = cost;
+  add_operations(e.t, f, operations_of(held));
+  describe(e.t, f, held);
+  out.push_back(std::move(f));
+}
+
+namespace {
+
+// The most operations that ran at the same moment, and how many streams had any.
+std::pair<std::uint32_t, std::uint32_t> concurrency(const trace::trace& t) {
+  std::vector<std::pair<nanoseconds, int>> changes;
+  std::vector<bool> used(t.streams.size(), false);
+  for (const trace::operation& o : t.operations) {
+    if (o.engine == trace::engine_kind::none || o.ended == never || o.stream >= used.size()) {
+      continue;
+    }
+    if (t.streams[o.stream].kind != stream_kind::legacy) used[o.stream] = true;
+    changes.emplace_back(o.started, 1);
+    changes.emplace_back(o.ended, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int now = 0, most = 0;
+  for (const auto& [time, by] : changes) most = std::max(most, now += by);
+  return {static_cast<std::uint32_t>(most),
+          static_cast<std::uint32_t>(std::count(used.begin(), used.end(), true))};
+}
+
+}  // namespace
+
+void find_many_streams(const evidence& e, findings& out) {
+  const auto [most, streams] = concurrency(e.t);
+  // Twice as many streams as ever run at once are ordinary: while one runs, the next is filled.
+  const std::uint32_t enough = std::max(4U, 2 * most);
+  if (streams <= enough) return;
+  program changed = e.p;
+  merge_streams(e.t, changed, enough);
+  std::map<std::string, std::uint32_t> kept;
+  std::vector<number> calls;
+  for (std::vector<step>& steps : changed.threads) {
+    for (step& s : steps) {
+      if (s.call == none) continue;
+      const std::string& name = e.t.calls[s.call].name;
+      const bool stream_call =
+          name.starts_with("cudaStreamCreate") || name.starts_with("cudaStreamDestroy");
+      if (stream_call && ++kept[name] > enough) {
+        take_out(s);
+        calls.push_back(s.call);
+      }
+    }
+  }
+  const nanoseconds cost = e.gain(changed);
+  if (!e.worth(cost)) return;
+
+  finding f;
+  f.rule = "many-streams";
+  f.title = fmt::format("{} streams, of which at most {} ever ran at the same time", streams, most);
+  f.why =
+      "Kernels, and the copies of each direction, take turns on the device's engines. More streams "
+      "than these can use cost calls and memory and bring no overlap.";
+  f.change =
+      fmt::format("Use {} streams in turn, created once: the run is {} shorter with the same work.",
+                  enough, text_of_time(cost));
+  f.cost = cost;
+  add_calls(e.t, f, calls);
+  out.push_back(std::move(f));
+}
+
+}  // namespace sb::analysis

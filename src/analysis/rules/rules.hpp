@@ -1,0 +1,86 @@
+// The rules that look for findings. A rule first looks for its evidence in the trace, which is
+// cheap; only then does it replay the program without the thing it found. A finding is reported
+// when that makes the run shorter by more than a small part of it.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "analysis/changes.hpp"
+#include "analysis/explain.hpp"
+#include "analysis/finding.hpp"
+#include "analysis/replay.hpp"
+
+namespace sb::analysis {
+
+struct evidence {
+  const trace::trace& t;
+  const program& p;
+  const timing& base;  // the program's replay as it is
+  const overlap_facts& overlap;
+  const explain_options& options;
+
+  // How much shorter the run is after a change.
+  [[nodiscard]] nanoseconds gain(const program& changed) const;
+  // A part of the device's work that is worth mentioning.
+  [[nodiscard]] bool worth(nanoseconds time) const;
+};
+
+using findings = std::vector<finding>;
+
+struct rule {
+  std::string_view name;
+  void (*look)(const evidence& e, findings& out);
+};
+
+[[nodiscard]] std::span<const rule> all_rules();
+
+void find_default_stream_barrier(const evidence& e, findings& out);
+void find_pageable_copies(const evidence& e, findings& out);
+void find_waits_in_loops(const evidence& e, findings& out);
+void find_copies_in_loops(const evidence& e, findings& out);
+void find_allocations_in_loops(const evidence& e, findings& out);
+void find_issue_order(const evidence& e, findings& out);
+void find_few_queues(const evidence& e, findings& out);
+void find_many_streams(const evidence& e, findings& out);
+void find_busy_copy_engine(const evidence& e, findings& out);
+void find_full_device(const evidence& e, findings& out);
+void find_priority_inversion(const evidence& e, findings& out);
+void find_blocking_host_functions(const evidence& e, findings& out);
+void find_launch_bound_kernels(const evidence& e, findings& out);
+void find_late_records(const evidence& e, findings& out);
+void find_waits_before_records(const evidence& e, findings& out);
+void find_idle_streams(const evidence& e, findings& out);
+void find_host_gaps(const evidence& e, findings& out);
+void find_much_pinned_memory(const evidence& e, findings& out);
+void find_hang(const trace::trace& t, findings& out);
+
+// --- for the rules
+
+// A finding of operations: their numbers, calls, lines and how many there are.
+void add_operations(const trace::trace& t, finding& f, const std::vector<number>& operations);
+void add_calls(const trace::trace& t, finding& f, const std::vector<number>& calls);
+
+// An operation and the edge that let it go last, with how long that kept it after everything else.
+struct held_operation {
+  number operation = none;
+  trace::edge by;
+  nanoseconds time = 0;
+};
+[[nodiscard]] std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cause);
+[[nodiscard]] nanoseconds total(const std::vector<held_operation>& held);
+[[nodiscard]] std::vector<number> operations_of(const std::vector<held_operation>& held);
+// "kernel b on stream 2 waited 12 µs for kernel a on stream 1"; the longest first.
+void describe(const trace::trace& t, finding& f, std::vector<held_operation> held);
+
+// Calls that are made again and again from one place of the program, with work issued in between.
+struct repeated_call {
+  number thread = 0;
+  std::vector<std::size_t> steps;  // of that thread, in order
+  number place = none;
+  std::string name;
+};
+[[nodiscard]] std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& p);
+
+}  // namespace sb::analysis

@@ -1,0 +1,36 @@
+// All rules. A new one: a function in a file of this folder, a line here, a program where it finds
+// something and one where it does not in tests/analysis, a line in docs/explain.md.
+#include <array>
+
+#include "analysis/rules/rules.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+constexpr std::array<rule, 18> table = {{
+    {"default-stream-barrier", find_default_stream_barrier},
+    {"pageable-async-copy", find_pageable_copies},
+    {"wait-in-loop", find_waits_in_loops},
+    {"synchronous-copy-in-loop", find_copies_in_loops},
+    {"allocation-in-loop", find_allocations_in_loops},
+    {"issue-order", find_issue_order},
+    {"few-hardware-queues", find_few_queues},
+    {"many-streams", find_many_streams},
+    {"one-copy-engine", find_busy_copy_engine},
+    {"kernel-fills-device", find_full_device},
+    {"priority-inversion", find_priority_inversion},
+    {"blocking-host-function", find_blocking_host_functions},
+    {"launch-bound-kernels", find_launch_bound_kernels},
+    {"event-recorded-late", find_late_records},
+    {"wait-before-record", find_waits_before_records},
+    {"streams-never-overlap", find_idle_streams},
+    {"host-gaps", find_host_gaps},
+    {"much-pinned-memory", find_much_pinned_memory},
+}};
+
+}  // namespace
+
+std::span<const rule> all_rules() { return table; }
+
+}  // namespace sb::analysis
