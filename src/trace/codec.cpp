@@ -94,13 +94,8 @@ void get_submitted(cursor& in, number self, operation& op, codec_state& state) {
     op.host_memory = checked(in, copy >> 4, memory_kind::pageable);
   }
   if ((parts & part::shape) && (parts & part::same_shape)) in.wrong();
-  launch_shape shape;
-  if (parts & part::same_shape) shape = state.shape;
-  if (parts & part::shape) get_shape(in, shape);
-  std::memcpy(op.grid, shape.grid, sizeof op.grid);
-  std::memcpy(op.block, shape.block, sizeof op.block);
-  op.shared_bytes = shape.shared_bytes;
-  op.registers = shape.registers;
+  if (parts & part::shape) get_shape(in, state.shape);
+  if (parts & (part::shape | part::same_shape)) copy_shape(state.shape, op);
   if (parts & part::after) {
     op.after.resize(list_size(in));
     for (number& other : op.after) other = self - in.difference(0);
@@ -109,7 +104,6 @@ void get_submitted(cursor& in, number self, operation& op, codec_state& state) {
     op.ranges.resize(list_size(in));
     for (byte_range& range : op.ranges) range = get_range(in);
   }
-  if (op.kind == operation_kind::kernel) state.shape = shape;
   if (parts & part::call) state.call = op.call;
   state.clock = called;
 }

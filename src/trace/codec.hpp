@@ -17,8 +17,22 @@ namespace sb::trace {
 struct launch_shape {
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, registers = 0;
-  friend bool operator==(const launch_shape&, const launch_shape&) = default;
 };
+
+// Both have the same fields. Written out: a comparison as one of memory would wait for stores.
+template <class Shape, class OtherShape>
+inline bool same_shape(const Shape& a, const OtherShape& b) {
+  return ((a.grid[0] ^ b.grid[0]) | (a.grid[1] ^ b.grid[1]) | (a.grid[2] ^ b.grid[2]) |
+          (a.block[0] ^ b.block[0]) | (a.block[1] ^ b.block[1]) | (a.block[2] ^ b.block[2]) |
+          (a.shared_bytes ^ b.shared_bytes) | (a.registers ^ b.registers)) == 0;
+}
+template <class Shape, class OtherShape>
+inline void copy_shape(const Shape& from, OtherShape& to) {
+  for (int i = 0; i < 3; ++i) to.grid[i] = from.grid[i];
+  for (int i = 0; i < 3; ++i) to.block[i] = from.block[i];
+  to.shared_bytes = from.shared_bytes;
+  to.registers = from.registers;
+}
 
 struct codec_state {
   nanoseconds clock = 0;  // the last time that was written
@@ -53,64 +67,70 @@ inline byte* put_call(byte* at, number self, const call_record& call, codec_stat
 }
 
 inline byte* put_submitted(byte* at, number self, const submitted_record& op, codec_state& state) {
+  byte* const begin = at;
   unsigned parts = 0;
-  const auto has = [&](unsigned bit, bool it_has) { parts |= it_has ? bit : 0u; };
-  launch_shape shape;
-  std::memcpy(shape.grid, op.grid, sizeof shape.grid);
-  std::memcpy(shape.block, op.block, sizeof shape.block);
-  shape.shared_bytes = op.shared_bytes;
-  shape.registers = op.registers;
-  has(part::name, op.name != none);
-  has(part::call, op.call != none);
-  has(part::record, op.record != none);
-  has(part::event, op.event != none);
-  has(part::graph, op.graph != none);
-  has(part::peer, op.peer != none);
-  has(part::bytes, op.bytes != 0);
-  has(part::after, !op.after.empty());
-  has(part::ranges, !op.ranges.empty());
-  has(part::in_graph, op.in_graph);
-  has(part::cooperative, op.cooperative);
-  has(part::priority, op.priority != 0);
-  has(part::copy,
-      op.direction != copy_direction::host_to_device || op.host_memory != memory_kind::device);
-  has(part::stream, op.stream != none);
-  if (op.kind == operation_kind::kernel) {
-    has(shape == state.shape ? part::same_shape : part::shape, true);
-  } else {
-    has(part::shape, shape != launch_shape{});
-  }
-  at = put_fixed(at, static_cast<std::uint16_t>(parts));
+  // The parts stand in front; which there are is known at the end.
+  at += 2;
   *at++ = static_cast<byte>(static_cast<unsigned>(op.kind) | static_cast<unsigned>(op.engine) << 4);
   at = put_optional(at, op.device);
   at = put_time(at, op.called, state.clock);
   const nanoseconds called = op.called == never ? state.clock : op.called;
   at = put_time(at, op.queued, called);
-  if (parts & part::stream) at = put_varint(at, op.stream);
-  if (parts & part::call) at = put_difference(at, op.call, state.call);
-  if (parts & part::name) at = put_varint(at, op.name);
-  if (parts & part::record) at = put_difference(at, self, op.record);
-  if (parts & part::event) at = put_varint(at, op.event);
-  if (parts & part::graph) at = put_varint(at, op.graph);
-  if (parts & part::peer) at = put_varint(at, op.peer);
-  if (parts & part::bytes) at = put_varint(at, op.bytes);
-  if (parts & part::priority) *at++ = static_cast<byte>(op.priority);
-  if (parts & part::copy) {
+  state.clock = called;
+  const auto put_number = [&](unsigned bit, number value) {
+    if (value == none) return;
+    parts |= bit;
+    at = put_varint(at, value);
+  };
+  put_number(part::stream, op.stream);
+  if (op.call != none) {
+    parts |= part::call;
+    at = put_difference(at, op.call, state.call);
+    state.call = op.call;
+  }
+  put_number(part::name, op.name);
+  if (op.record != none) {
+    parts |= part::record;
+    at = put_difference(at, self, op.record);
+  }
+  put_number(part::event, op.event);
+  put_number(part::graph, op.graph);
+  put_number(part::peer, op.peer);
+  if (op.bytes != 0) {
+    parts |= part::bytes;
+    at = put_varint(at, op.bytes);
+  }
+  if (op.priority != 0) {
+    parts |= part::priority;
+    *at++ = static_cast<byte>(op.priority);
+  }
+  if (op.kind == operation_kind::copy) {
+    parts |= part::copy;
     *at++ = static_cast<byte>(static_cast<unsigned>(op.direction) |
                               static_cast<unsigned>(op.host_memory) << 4);
   }
-  if (parts & part::shape) {
-    for (const std::uint32_t size : shape.grid) at = put_varint(at, size);
-    for (const std::uint32_t size : shape.block) at = put_varint(at, size);
-    at = put_varint(at, shape.shared_bytes);
-    at = put_varint(at, shape.registers);
+  if (op.kind == operation_kind::kernel) {
+    if (same_shape(op, state.shape)) {
+      parts |= part::same_shape;
+    } else {
+      parts |= part::shape;
+      for (const std::uint32_t size : op.grid) at = put_varint(at, size);
+      for (const std::uint32_t size : op.block) at = put_varint(at, size);
+      at = put_varint(at, op.shared_bytes);
+      at = put_varint(at, op.registers);
+      copy_shape(op, state.shape);
+    }
   }
-  if (parts & part::after) {
+  if (op.in_graph) parts |= part::in_graph;
+  if (op.cooperative) parts |= part::cooperative;
+  if (!op.after.empty()) {
+    parts |= part::after;
     const std::size_t count = listed(op.after.size());
     at = put_varint(at, count);
     for (std::size_t i = 0; i < count; ++i) at = put_difference(at, self, op.after[i]);
   }
-  if (parts & part::ranges) {
+  if (!op.ranges.empty()) {
+    parts |= part::ranges;
     const std::size_t count = listed(op.ranges.size());
     at = put_varint(at, count);
     for (const byte_range& range : op.ranges.first(count)) {
@@ -121,9 +141,7 @@ inline byte* put_submitted(byte* at, number self, const submitted_record& op, co
       at = put_varint(at, range.bytes);
     }
   }
-  if (op.kind == operation_kind::kernel) state.shape = shape;
-  if (op.call != none) state.call = op.call;
-  state.clock = called;
+  put_fixed(begin, static_cast<std::uint16_t>(parts));
   return at;
 }
 

@@ -6,6 +6,7 @@
 //   time := 0 for never, or 1 + signed difference to the time before, as a varint
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -23,6 +24,7 @@ inline constexpr std::uint64_t unzigzag(std::uint64_t value) {
   return (value >> 1) ^ (0 - (value & 1));
 }
 
+// Stores up to eight bytes at once: what is behind the number becomes 0.
 inline byte* put_varint(byte* at, std::uint64_t value) {
   while (value >= 0x80) {
     *at++ = static_cast<byte>(value | 0x80);

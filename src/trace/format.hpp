@@ -36,10 +36,14 @@ enum class record_kind : std::uint8_t {
   end,
 };
 
-// No record is longer: lists and texts that would be are cut.
-inline constexpr std::size_t record_limit = std::size_t{1} << 20;
-inline constexpr std::size_t text_limit = 65535;
-inline constexpr std::size_t list_limit = 32768;
+// A file is a row of blocks; block_file.hpp says where each is.
+inline constexpr std::size_t block_bytes = std::size_t{128} << 10;
+inline constexpr std::array<std::uint8_t, 4> block_mark = {'S', 'B', 'B', 'K'};
+inline constexpr std::size_t block_header_bytes = 8;  // of all but the first: mark, number
+
+// A record lies in one block: lists and texts that are too long for that are cut.
+inline constexpr std::size_t text_limit = 32767;
+inline constexpr std::size_t list_limit = 2000;
 inline constexpr std::size_t list_entry_limit = 31;  // bytes of an edge or a range
 
 // The checksum of the end record goes over everything before it, then this word and the time.

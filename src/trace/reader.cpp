@@ -9,12 +9,13 @@
 #include <cstring>
 
 #include "trace/assembler.hpp"
+#include "trace/block_order.hpp"
 #include "trace/checksum.hpp"
 
 namespace sb::trace {
 namespace {
 
-constexpr std::size_t progress_step = std::size_t{1} << 20;
+constexpr std::size_t read_bytes = std::size_t{1} << 20;
 
 std::string_view name_of(record_kind kind) {
   constexpr std::string_view names[] = {"",           "name",     "place",       "device",
@@ -25,34 +26,32 @@ std::string_view name_of(record_kind kind) {
   return names[static_cast<std::size_t>(kind)];
 }
 
-// The program's last record can be there in part, without its kind. Further on all is 0.
-bool is_unwritten(const cursor& rest) {
-  if (rest.left() <= record_limit) return true;
-  return std::all_of(rest.at() + record_limit, rest.at() + rest.left(),
-                     [](byte value) { return value == 0; });
+using block = std::span<const byte>;
+
+// What is not used of a block is 0. (An end record does not end with that.)
+block without_zeros(block what) {
+  while (!what.empty() && what.back() == 0) what = what.first(what.size() - 1);
+  return what;
 }
 
-// Without the zeros that a writer leaves behind which could not cut the file. (An end record does
-// not end with one.)
-std::span<const byte> without_zeros(std::span<const byte> file) {
-  while (!file.empty() && file.back() == 0) file = file.first(file.size() - 1);
-  return file;
-}
-
-bool ends_with_word(std::span<const byte> file) {
-  return file.size() >= end_record_bytes &&
-         std::equal(end_magic.begin(), end_magic.end(), file.end() - end_magic.size());
+bool ends_with_word(block last) {
+  return last.size() >= end_record_bytes &&
+         std::equal(end_magic.begin(), end_magic.end(), last.end() - end_magic.size());
 }
 
 // The end record of a complete file, checked against everything before it.
-bool read_end(std::span<const byte> file, trace& result) {
-  const std::span<const byte> body = file.first(file.size() - end_record_bytes);
-  cursor in(file.data() + body.size(), file.data() + file.size());
+bool read_end(const std::vector<block>& blocks, trace& result) {
+  checksum sum;
+  for (const block& one : blocks) {
+    if (&one != &blocks.back()) sum.add(one.data(), one.size());
+  }
+  const block last = blocks.back();
+  const std::size_t body = last.size() - end_record_bytes;
+  cursor in(last.data() + body, last.data() + last.size());
   if (in.u8() != static_cast<byte>(record_kind::end)) return false;
   const unsigned how = in.u8(), deterministic = in.u8();
   result.end = in.fixed<std::uint64_t>();
-  checksum sum;
-  sum.add(body.data(), body.size());
+  sum.add(last.data(), body);
   sum.add(end_word(static_cast<ending>(how), deterministic != 0));
   sum.add(result.end);
   if (in.fixed<std::uint64_t>() != sum.value()) return false;
@@ -62,7 +61,7 @@ bool read_end(std::span<const byte> file, trace& result) {
   return true;
 }
 
-outcome<cursor> read_header(std::span<const byte> file, const std::string& name, header& head) {
+outcome<cursor> read_header(block file, const std::string& name, header& head) {
   const std::size_t known = std::min(file.size(), file_magic.size());
   if (file.empty()) return failure{name + " is empty: nothing was recorded."};
   if (!std::equal(file.begin(), file.begin() + known, file_magic.begin()))
@@ -86,49 +85,61 @@ outcome<cursor> read_header(std::span<const byte> file, const std::string& name,
   return in;
 }
 
-}  // namespace
-
-outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string& name,
-                           const read_progress& progress) {
-  assembler parts(file.size());
-  outcome<cursor> start = read_header(file, name, parts.result.head);
-  if (!start) return failure{start.message()};
-  cursor in = *start;
-  const bool complete = ends_with_word(without_zeros(file));
-  if (complete) {
-    file = without_zeros(file);
-    if (!read_end(file, parts.result))
-      return failure{name + " is damaged: its contents do not match its checksum."};
-    in = cursor(in.at(), file.data() + file.size() - end_record_bytes);
-  }
-  // A file of which the system did not keep all has zeros where the rest of a record was.
-  const byte* const written = without_zeros(file).data() + without_zeros(file).size();
-  std::size_t reported = 0;
+// Takes in the records of a block. The last one of a file that stops early may hold the remains of
+// a record; every other is whole.
+outcome<bool> read_block(cursor in, block what, bool may_stop, std::size_t offset,
+                         const std::string& name, assembler& parts) {
+  const byte* const written = without_zeros(what).data() + without_zeros(what).size();
   while (in.left() > 0) {
-    const auto offset = static_cast<std::size_t>(in.at() - file.data());
-    if (progress && offset >= reported + progress_step) {
-      reported = offset;
-      progress(offset, file.size());
-    }
+    const byte* const begin = in.at();
     const unsigned value = in.u8();
-    if (value == 0 && !complete && is_unwritten(in)) break;
-    if (value == static_cast<unsigned>(record_kind::end) &&
-        in.at() + end_record_bytes - 1 > written)
-      break;
-    const bool known = value > 0 && value < static_cast<unsigned>(record_kind::end);
+    if (value == 0 && (may_stop || begin >= written)) break;
+    const bool is_end = value == static_cast<unsigned>(record_kind::end);
+    if (is_end && may_stop && begin + end_record_bytes > written) break;
+    const bool known = value > 0 && !is_end && value < static_cast<unsigned>(record_kind::end);
     const auto kind = static_cast<record_kind>(known ? value : 0);
     if (known) parts.take(kind, in);
-    if (in.how() == cursor::state::cut_off && !complete) break;
-    if (!in.good() && !complete && in.at() > written) break;
+    // A file of which the system did not keep all has zeros where the rest of a record was.
+    if (!in.good() && may_stop && (in.how() == cursor::state::cut_off || in.at() > written)) break;
     if (!known || !in.good()) {
-      return failure{name + " is damaged at byte " + std::to_string(offset) + ": " +
+      const std::size_t at = offset + static_cast<std::size_t>(begin - what.data());
+      return failure{name + " is damaged at byte " + std::to_string(at) + ": " +
                      (known
                           ? "the '" + std::string(name_of(kind)) + "' record there makes no sense."
                           : "there is no record of kind " + std::to_string(value) + ".")};
     }
   }
+  return true;
+}
+
+}  // namespace
+
+outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string& name,
+                           const read_progress& progress) {
+  assembler parts(file.size());
+  const outcome<cursor> start = read_header(file, name, parts.result.head);
+  if (!start) return failure{start.message()};
+  outcome<std::vector<block>> blocks = blocks_of(file, name);
+  if (!blocks) return failure{blocks.message()};
+  const bool complete = ends_with_word(without_zeros(blocks->back()));
+  if (complete) {
+    blocks->back() = without_zeros(blocks->back());
+    if (!read_end(*blocks, parts.result))
+      return failure{name + " is damaged: its contents do not match its checksum."};
+    blocks->back() = blocks->back().first(blocks->back().size() - end_record_bytes);
+  }
+  std::uint64_t done = 0;
+  for (const block& one : *blocks) {
+    const bool is_first = &one == &blocks->front(), is_last = &one == &blocks->back();
+    const byte* const begin = is_first ? start->at() : one.data() + block_header_bytes;
+    const outcome<bool> read =
+        read_block(cursor(begin, one.data() + one.size()), one, is_last && !complete,
+                   static_cast<std::size_t>(one.data() - file.data()), name, parts);
+    if (!read) return failure{read.message()};
+    done += one.size();
+    if (progress) progress(is_last ? file.size() : done, file.size());
+  }
   parts.finish();
-  if (progress) progress(file.size(), file.size());
   return std::move(parts.result);
 }
 
@@ -144,7 +155,7 @@ outcome<trace> read_trace(const std::string& path, const read_progress& progress
     file.reserve(static_cast<std::size_t>(what.st_size) + 1);
   for (;;) {  // a pipe is a file too
     const std::size_t had = file.size();
-    file.resize(std::max(had + progress_step, std::min(file.capacity(), had + 16 * progress_step)));
+    file.resize(std::max(had + read_bytes, std::min(file.capacity(), had + 16 * read_bytes)));
     const ssize_t got = ::read(descriptor, file.data() + had, file.size() - had);
     if (got < 0 && errno != EINTR) {
       const failure why = fails("read");

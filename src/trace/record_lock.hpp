@@ -1,48 +1,46 @@
-// A lock for sections of some ten nanoseconds. It asks the operating system by itself, because the
-// program's calls for waiting and yielding may be followed by the one who records.
+// A lock for sections of some ten nanoseconds. To give it back is a store: whoever finds it taken
+// looks again, then lets others run, then sleeps for moments. It asks the operating system by
+// itself, because the program's own calls for waiting and yielding may be followed by the one who
+// records.
 #pragma once
 
-#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <cstdint>
+#include <ctime>
 
 namespace sb::trace {
 
 class record_lock {
  public:
   void lock() {
-    std::uint32_t expected = free;
-    if (!word_.compare_exchange_strong(expected, taken, std::memory_order_acquire,
-                                       std::memory_order_relaxed))
-      wait();
+    if (taken_.exchange(true, std::memory_order_acquire)) wait();
   }
-  void unlock() {
-    if (word_.exchange(free, std::memory_order_release) == contended)
-      ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  }
+  void unlock() { taken_.store(false, std::memory_order_release); }
   // The child of a fork, where the holder does not exist.
-  void reset() { word_.store(free, std::memory_order_relaxed); }
+  void reset() { unlock(); }
 
  private:
-  static constexpr std::uint32_t free = 0, taken = 1, contended = 2;
-  static constexpr int looks = 200;
+  static constexpr int looks = 200, yields = 20;
 
   void wait() {
-    for (int i = 0; i < looks; ++i) {
-      std::uint32_t expected = free;
-      if (word_.load(std::memory_order_relaxed) == free &&
-          word_.compare_exchange_strong(expected, taken, std::memory_order_acquire,
-                                        std::memory_order_relaxed))
-        return;
+    for (int turn = 0;; ++turn) {
+      for (int i = 0; i < looks; ++i) {
+        if (!taken_.load(std::memory_order_relaxed) &&
+            !taken_.exchange(true, std::memory_order_acquire))
+          return;
+      }
+      constexpr timespec moment{0, 50'000};
+      if (turn < yields) {
+        ::syscall(SYS_sched_yield);
+      } else {
+        ::syscall(SYS_nanosleep, &moment, nullptr);
+      }
     }
-    while (word_.exchange(contended, std::memory_order_acquire) != free)
-      ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, contended, nullptr, nullptr, 0);
   }
 
-  std::atomic<std::uint32_t> word_{free};
+  std::atomic<bool> taken_{false};
 };
 
 }  // namespace sb::trace

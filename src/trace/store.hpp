@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/outcome.hpp"
-#include "trace/growing_file.hpp"
+#include "trace/block_file.hpp"
 #include "trace/trace.hpp"
 
 namespace sb::trace {

@@ -27,7 +27,7 @@ void writer::append(record_kind kind, std::size_t bytes, Body&& body) {
 
 outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const header& head,
                                               existing_file policy) {
-  auto file = growing_file::create(path, policy);
+  auto file = block_file::create(path, policy);
   if (!file) return failure{file.message()};
   const std::string_view program = shortened(head.program), profile = shortened(head.profile);
   byte* const begin = (*file)->room(64 + text_bytes(program) + text_bytes(profile));

@@ -6,8 +6,8 @@
 // in the same order twice writes the same bytes twice.
 //
 // What is written stays when the process dies in any way: the reader takes everything up to there.
-// No record allocates memory or calls the operating system, except when the file grows by another
-// step and when a name or place is new.
+// No record allocates memory or calls the operating system, except when a block of
+// the file is full and when a name or place is new.
 //
 // A writer that cannot go on (a full disk) drops what follows, still gives out numbers, and
 // problem() says why. In the child of a fork it does the same: the file is the parent's.
@@ -39,8 +39,8 @@
 #include <vector>
 
 #include "base/outcome.hpp"
+#include "trace/block_file.hpp"
 #include "trace/codec.hpp"
-#include "trace/growing_file.hpp"
 #include "trace/name_table.hpp"
 #include "trace/record_lock.hpp"
 #include "trace/records.hpp"
@@ -86,7 +86,7 @@ class writer {
   void forget_after_fork();
 
  private:
-  explicit writer(std::unique_ptr<growing_file> file) : file_(std::move(file)) {}
+  explicit writer(std::unique_ptr<block_file> file) : file_(std::move(file)) {}
   template <class Body>
   void append(record_kind kind, std::size_t bytes, Body&& body);
   number name_locked(std::string_view text);
@@ -95,7 +95,7 @@ class writer {
   std::atomic<number> calls_{0};
   record_lock lock_;
   // Guarded by lock_.
-  std::unique_ptr<growing_file> file_;
+  std::unique_ptr<block_file> file_;
   codec_state state_;
   name_table names_;
   place_table places_;

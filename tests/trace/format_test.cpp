@@ -109,10 +109,6 @@ TEST_F(TraceFormat, ADamagedFileWithoutAnEndSaysWhere) {
   ASSERT_EQ(file[first], static_cast<std::uint8_t>(record_kind::name));
   file[first] = 200;
   EXPECT_EQ(problem(file), "x.sbt is damaged at byte 26: there is no record of kind 200.");
-  // A hole is not an end: what comes behind it was written.
-  file.insert(file.end(), 3 * record_limit, 7);
-  file[first] = 0;
-  EXPECT_THAT(problem(file), HasSubstr("damaged at byte 26"));
 }
 
 TEST_F(TraceFormat, WhatExistsIsNotReplacedUnasked) {

@@ -1,0 +1,131 @@
+#include "trace/block_file.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+
+#include "trace/format.hpp"
+
+namespace sb::trace {
+namespace {
+
+// Larger pieces make some file systems look for larger pages, which takes longer.
+constexpr std::size_t write_bytes = std::size_t{64} << 10;
+
+#ifndef MADV_POPULATE_WRITE
+constexpr int MADV_POPULATE_WRITE = 23;
+#endif
+
+// One call instead of a fault for each page. Where the system does not know it, they fault.
+void populate(byte* begin) { ::madvise(begin, block_bytes, MADV_POPULATE_WRITE); }
+
+// The block's number, which appears as a whole.
+void set_number(byte* block, std::uint32_t number) {
+  if constexpr (std::endian::native == std::endian::big) number = __builtin_bswap32(number);
+  std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(block + block_mark.size()))
+      .store(number, std::memory_order_release);
+  // What follows in the window must not come before it.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+}  // namespace
+
+outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
+                                                        existing_file policy) {
+  const int flags = O_RDWR | O_CREAT | O_CLOEXEC;
+  const int descriptor =
+      ::open(path.c_str(), flags | (policy == existing_file::refuse ? O_EXCL : O_TRUNC), 0666);
+  if (descriptor < 0) {
+    if (errno == EEXIST)
+      return failure{path +
+                     " exists already. Choose another name, or say that it may be replaced."};
+    return failure{"cannot create " + path + ": " + std::strerror(errno)};
+  }
+  std::unique_ptr<block_file> file(new block_file(descriptor));
+  if (const int error = ::posix_fallocate(descriptor, 0, 2 * block_bytes))
+    return failure{"cannot write " + path + ": " + std::strerror(error)};
+  void* const mapping =
+      ::mmap(nullptr, 2 * block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (mapping == MAP_FAILED) return failure{"cannot map " + path + ": " + std::strerror(errno)};
+  file->mapping_ = file->begin_ = file->at_ = static_cast<byte*>(mapping);
+  file->limit_ = file->begin_ + block_bytes;
+  populate(file->begin_);
+  return file;
+}
+
+block_file::~block_file() { close(); }
+
+byte* block_file::next_block(std::size_t bytes) {
+  if (descriptor_ < 0 || !problem_.empty() || bytes > block_bytes - block_header_bytes)
+    return nullptr;
+  sum_.add(begin_, block_bytes);
+  if (block_ == 0) {
+    begin_ = mapping_ + block_bytes;
+    limit_ = begin_ + block_bytes;
+    populate(begin_);
+    std::copy(block_mark.begin(), block_mark.end(), begin_);
+  } else {
+    if (!copy_out()) return give_up(std::strerror(errno));
+    set_number(begin_, 0);
+    std::memset(begin_ + block_header_bytes, 0, block_bytes - block_header_bytes);
+  }
+  set_number(begin_, ++block_);
+  at_ = begin_ + block_header_bytes;
+  return at_;
+}
+
+bool block_file::copy_out() {
+  const std::uint64_t slot = std::uint64_t{block_ + 1} * block_bytes;
+  for (std::size_t done = 0; done < block_bytes;) {
+    const ssize_t written =
+        ::pwrite(descriptor_, begin_ + done, std::min(write_bytes, block_bytes - done),
+                 static_cast<off_t>(slot + done));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    done += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+byte* block_file::give_up(std::string why) {
+  problem_ = std::move(why);
+  limit_ = at_;
+  return nullptr;
+}
+
+checksum block_file::sum() const {
+  checksum whole = sum_;
+  if (begin_) whole.add(begin_, static_cast<std::size_t>(at_ - begin_));
+  return whole;
+}
+
+std::uint64_t block_file::size() const {
+  if (!mapping_) return closed_size_;
+  return std::uint64_t{block_} * block_bytes + static_cast<std::uint64_t>(at_ - begin_);
+}
+
+void block_file::close() {
+  if (descriptor_ < 0) return;
+  // What is behind the contents is 0, which the reader takes for the end, should this fail.
+  const std::uint64_t end = block_ < 2 ? size() : std::uint64_t{block_ + 1} * block_bytes;
+  [[maybe_unused]] const int done =
+      mapping_ ? ::ftruncate(descriptor_, static_cast<off_t>(end)) : 0;
+  forget();
+}
+
+void block_file::forget() {
+  if (descriptor_ < 0) return;
+  closed_size_ = size();
+  if (mapping_) ::munmap(mapping_, 2 * block_bytes);
+  mapping_ = begin_ = at_ = limit_ = nullptr;
+  ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+}  // namespace sb::trace

@@ -1,0 +1,61 @@
+#include "trace/block_order.hpp"
+
+#include <algorithm>
+
+#include "trace/format.hpp"
+
+namespace sb::trace {
+namespace {
+
+struct slot {
+  std::span<const byte> bytes;
+  std::uint32_t block = 0;  // 0: none, or it was just being changed
+  bool damaged = false;
+};
+
+slot slot_at(std::span<const byte> file, std::size_t index) {
+  slot found;
+  const std::size_t begin = index * block_bytes;
+  if (begin >= file.size()) return found;
+  found.bytes = file.subspan(begin, std::min(block_bytes, file.size() - begin));
+  if (found.bytes.size() < block_header_bytes) return found;
+  cursor in(found.bytes.data(), found.bytes.data() + block_header_bytes);
+  const bool marked = std::equal(block_mark.begin(), block_mark.end(), in.at());
+  (void)in.fixed<std::uint32_t>();
+  found.block = in.fixed<std::uint32_t>();
+  if (!marked) {  // a file whose end was not kept by the system has zeros there
+    found.damaged =
+        std::any_of(found.bytes.begin(), found.bytes.end(), [](byte value) { return value != 0; });
+    found.block = 0;
+  }
+  return found;
+}
+
+}  // namespace
+
+outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file,
+                                                      const std::string& name) {
+  const auto damaged = [&](std::size_t slot) {
+    return failure{name + " is damaged at byte " + std::to_string(slot * block_bytes) +
+                   ": there is no block of a trace."};
+  };
+  std::vector<std::span<const byte>> blocks = {file.first(std::min(file.size(), block_bytes))};
+  const slot window = slot_at(file, 1);
+  if (window.damaged) return damaged(1);
+  for (std::size_t index = 2; index * block_bytes < file.size(); ++index) {
+    const slot next = slot_at(file, index);
+    if (next.damaged || (next.block != 0 && next.block != index - 1)) return damaged(index);
+    // One that was just being copied is still in the window.
+    if (next.block == 0 || (next.bytes.size() < block_bytes && window.block == next.block)) break;
+    blocks.push_back(next.bytes);
+    if (next.bytes.size() < block_bytes) return blocks;
+  }
+  if (window.block == blocks.size()) {
+    blocks.push_back(window.bytes);
+  } else if (window.block != 0 && window.block + 1 < blocks.size()) {
+    return damaged(1);
+  }
+  return blocks;
+}
+
+}  // namespace sb::trace

@@ -1,0 +1,18 @@
+// The blocks of a trace file in the order in which they were written; block_file.hpp says how they
+// lie in it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/outcome.hpp"
+#include "trace/encoding.hpp"
+
+namespace sb::trace {
+
+// Up to the first that is not there. Only the last may have less than its full size.
+outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file,
+                                                      const std::string& name);
+
+}  // namespace sb::trace
