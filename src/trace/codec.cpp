@@ -23,27 +23,35 @@ void get_shape(cursor& in, launch_shape& shape) {
   shape.registers = in.u32();
 }
 
-byte_range get_range(cursor& in) {
+byte_range get_range(cursor& in, codec_state& state) {
   byte_range range;
   const unsigned how = in.u8();
   if (how > range_part::all || (how & range_part::access) == 0) in.wrong();
   range.how = in.good() ? static_cast<access>(how & range_part::access) : access::read;
   range.exact = (how & range_part::exact) != 0;
   range.allocation = in.optional();
-  range.offset = in.varint();
-  range.bytes = in.varint();
+  if (!(how & range_part::same_offset)) state.range_offset = in.varint();
+  if (!(how & range_part::same_bytes)) state.range_bytes = in.varint();
+  range.offset = state.range_offset;
+  range.bytes = state.range_bytes;
   return range;
 }
 
-edge get_edge(cursor& in, number self, nanoseconds& until, const codec_state& state) {
+edge get_edge(cursor& in, number self, const operation& op, nanoseconds& until,
+              const codec_state& state) {
   edge wait;
   const unsigned parts = in.u8();
-  if (parts > edge_part::all) in.wrong();
   wait.cause = checked(in, parts & edge_part::cause, wait_cause::allocation);
   if (parts & edge_part::from) wait.from = self - in.difference(0);
   if (parts & edge_part::call) wait.call = in.difference(state.call);
-  wait.until = in.time(until);
-  if (wait.until != never) until = wait.until;
+  if (parts & edge_part::until_ready) {
+    wait.until = op.ready;
+  } else if (parts & edge_part::until_started) {
+    wait.until = op.started;
+  } else {
+    wait.until = in.time(until);
+    if (wait.until != never) until = wait.until;
+  }
   return wait;
 }
 
@@ -102,7 +110,8 @@ void get_submitted(cursor& in, number self, operation& op, codec_state& state) {
   }
   if (parts & part::ranges) {
     op.ranges.resize(list_size(in));
-    for (byte_range& range : op.ranges) range = get_range(in);
+    if (op.bytes != 0) state.range_bytes = op.bytes;
+    for (byte_range& range : op.ranges) range = get_range(in, state);
   }
   if (parts & part::call) state.call = op.call;
   state.clock = called;
@@ -120,8 +129,8 @@ void get_finished(cursor& in, number self, operation& op, codec_state& state) {
     if (*time != never) base = *time;
   }
   op.waits.resize(list_size(in));
-  nanoseconds until = base;
-  for (edge& wait : op.waits) wait = get_edge(in, self, until, state);
+  nanoseconds until = op.ready != never ? op.ready : base;
+  for (edge& wait : op.waits) wait = get_edge(in, self, op, until, state);
   state.clock = base;
 }
 

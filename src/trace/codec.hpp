@@ -35,10 +35,11 @@ inline void copy_shape(const Shape& from, OtherShape& to) {
 }
 
 struct codec_state {
-  nanoseconds clock = 0;  // the last time that was written
-  number call = 0;        // the last call that was named
-  number finished = 0;    // the last operation that was finished
-  launch_shape shape;     // of the last kernel
+  nanoseconds clock = 0;                            // the last time that was written
+  number call = 0;                                  // the last call that was named
+  number finished = 0;                              // the last operation that was finished
+  launch_shape shape;                               // of the last kernel
+  std::uint64_t range_offset = 0, range_bytes = 0;  // of the last range
 };
 
 // Enough room for a record without its lists and texts.
@@ -63,6 +64,18 @@ inline byte* put_call(byte* at, number self, const call_record& call, codec_stat
     at = put_signed(at, static_cast<std::uint64_t>(std::int64_t{call.status}));
   state.call = self;
   state.clock = call.begin;
+  return at;
+}
+
+inline byte* put_range(byte* at, const byte_range& range, codec_state& state) {
+  const bool same_offset = range.offset == state.range_offset;
+  const bool same_bytes = range.bytes == state.range_bytes;
+  *at++ = static_cast<byte>(
+      static_cast<unsigned>(range.how) | (range.exact ? range_part::exact : 0u) |
+      (same_offset ? range_part::same_offset : 0u) | (same_bytes ? range_part::same_bytes : 0u));
+  at = put_optional(at, range.allocation);
+  if (!same_offset) at = put_varint(at, state.range_offset = range.offset);
+  if (!same_bytes) at = put_varint(at, state.range_bytes = range.bytes);
   return at;
 }
 
@@ -133,13 +146,8 @@ inline byte* put_submitted(byte* at, number self, const submitted_record& op, co
     parts |= part::ranges;
     const std::size_t count = listed(op.ranges.size());
     at = put_varint(at, count);
-    for (const byte_range& range : op.ranges.first(count)) {
-      *at++ = static_cast<byte>(static_cast<unsigned>(range.how) |
-                                (range.exact ? range_part::exact : 0u));
-      at = put_optional(at, range.allocation);
-      at = put_varint(at, range.offset);
-      at = put_varint(at, range.bytes);
-    }
+    if (op.bytes != 0) state.range_bytes = op.bytes;
+    for (const byte_range& range : op.ranges.first(count)) at = put_range(at, range, state);
   }
   put_fixed(begin, static_cast<std::uint16_t>(parts));
   return at;
@@ -154,13 +162,17 @@ inline byte* put_finished(byte* at, number self, const finished_record& op, code
   }
   const std::size_t count = listed(op.waits.size());
   at = put_varint(at, count);
-  nanoseconds until = base;
+  nanoseconds until = op.ready != never ? op.ready : base;
   for (const edge& wait : op.waits.first(count)) {
-    *at++ = static_cast<byte>(static_cast<unsigned>(wait.cause) |
+    const unsigned when = wait.until == op.ready     ? edge_part::until_ready
+                          : wait.until == op.started ? edge_part::until_started
+                                                     : 0u;
+    *at++ = static_cast<byte>(static_cast<unsigned>(wait.cause) | when |
                               (wait.from != none ? edge_part::from : 0u) |
                               (wait.call != none ? edge_part::call : 0u));
     if (wait.from != none) at = put_difference(at, self, wait.from);
     if (wait.call != none) at = put_difference(at, wait.call, state.call);
+    if (when) continue;
     at = put_time(at, wait.until, until);
     if (wait.until != never) until = wait.until;
   }

@@ -73,14 +73,18 @@ namespace call_part {
 inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, all = 7;
 }
 
-// The first byte of an edge: the cause, and which ends it has.
+// The first byte of an edge: the cause, which ends it has, and whether it lasted until the
+// operation was ready or started.
 namespace edge_part {
-inline constexpr unsigned cause = 0x0f, from = 1u << 4, call = 1u << 5, all = 0x3f;
+inline constexpr unsigned cause = 0x0f, from = 1u << 4, call = 1u << 5, until_started = 1u << 6,
+                          until_ready = 1u << 7;
 }
 
-// The first byte of a range: access (1 to 3), and whether the bytes are exact.
+// The first byte of a range: access (1 to 3), whether the bytes are exact, and what is as in the
+// range before it. Before the first of an operation with a number of bytes are that many.
 namespace range_part {
-inline constexpr unsigned access = 0x03, exact = 1u << 2, all = 7;
+inline constexpr unsigned access = 0x03, exact = 1u << 2, same_offset = 1u << 3,
+                          same_bytes = 1u << 4, all = 0x1f;
 }
 
 }  // namespace sb::trace
