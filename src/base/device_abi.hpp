@@ -7,6 +7,7 @@
 //
 // Names in a device image, for a kernel whose (mangled) symbol is K:
 //   K.sb            kernel_info, the descriptor of the kernel (found by dlsym)
+//   K.counted.sb    kernel_info::counted of the kernel
 //   __sb_table      device_table*, a hidden-per-image pointer variable (exported, found by dlsym)
 //   that
 //                   the engine sets before anything of the image runs
@@ -24,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 3;
+inline constexpr std::uint32_t version = 4;
 
 struct device_table;
 
@@ -52,6 +53,28 @@ struct param {
   std::uint32_t flags;  // param_flags
 };
 
+// What threads did, as a device would have to do it: a sum over threads, so that divided by
+// `threads` it is what a thread did on average. Counted in code that is simplified for one thread
+// and not vectorised.
+struct kernel_counts {
+  // Bytes. What the threads of a warp read from one place counts for each of them. Atomics are not
+  // in here, nor are a kernel's parameters.
+  std::uint64_t global_loaded, global_stored;  // also through pointers that may point anywhere
+  std::uint64_t shared_loaded, shared_stored;
+  std::uint64_t local_loaded, local_stored;  // arrays that do not fit into registers
+  std::uint64_t constant_loaded;             // __constant__ variables
+  // Floating-point operations by the width of the type; a fused multiply-add is two.
+  std::uint64_t fp32, fp64, fp16;
+  std::uint64_t special;  // divisions, roots, and each call of a mathematical function, of any type
+  std::uint64_t integer;  // with comparisons, choices, conversions and computed addresses
+  std::uint64_t atomics;  // in any memory
+  std::uint64_t shared_atomics;  // of these, in shared memory
+  std::uint64_t barriers;        // arrivals: a barrier of a block counts for each of its threads
+  std::uint64_t warp_operations;
+  std::uint64_t threads;
+};
+inline constexpr std::size_t kernel_count_kinds = sizeof(kernel_counts) / sizeof(std::uint64_t);
+
 // One per running block; shared by its threads.
 struct block_context {
   std::uint32_t grid_dim[3];
@@ -61,7 +84,8 @@ struct block_context {
   // Shared memory of the block: static variables first (kernel_info::static_shared_bytes of them),
   // dynamic ones from there on, aligned to 128. `shared` itself is aligned to 128 at least.
   char* shared;
-  char* dynamic_shared;  // shared + static_shared_bytes rounded up to 128
+  char* dynamic_shared;   // shared + static_shared_bytes rounded up to 128
+  kernel_counts* counts;  // kernel_info::counted adds to them; others never look
 };
 
 // One per thread in fiber mode. In loop mode one per block: a kernel that calls a table slot or a
@@ -94,6 +118,8 @@ struct kernel_info {
   // The same kernel in fiber mode, for blocks with warps that are not within one row. Null: this
   // one runs every block.
   const kernel_info* for_broken_rows;
+  // The same kernel in fiber mode, counting what its threads do. Null: there is none.
+  const kernel_info* counted;
 };
 
 // Which of the two runs blocks of this size.

@@ -23,12 +23,14 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 void block::begin(kernel_run& r, std::uint64_t i) {
   const unwatched own_memory;  // a block's is nobody else's: it starts with no history
   const kernel_operation& launch = *r.launch;
-  const abi::kernel_info& info = r.info();
   const bool same_launch = run == &r && index < r.blocks &&
                            context.block_dim[0] == launch.block.x &&
                            context.block_dim[1] == launch.block.y && count_ == r.threads;
   run = &r;
   index = i;
+  info = &r.version_for(i);
+  if (info == r.info().counted) counts = {};
+  context.counts = &counts;
   failure = {};
   failed_thread = nullptr;
   failed = false;
@@ -44,14 +46,14 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   context.block_dim[2] = launch.block.z;
   context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
 
-  const std::size_t fixed = round_up(info.static_shared_bytes, shared_alignment);
+  const std::size_t fixed = round_up(info->static_shared_bytes, shared_alignment);
   const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);
   char* const memory = shared_.hold(bytes);
   if (bytes != 0 && races_checked()) forget_accesses(memory, bytes);
   context.shared = memory;
   context.dynamic_shared = memory + fixed;
 
-  const bool fibers = info.mode == abi::kernel_mode::fibers;
+  const bool fibers = has_fibers();
   count_ = fibers ? r.threads : 1;
   if (threads_.size() < count_) threads_.resize(count_);
   if (!same_launch || !fibers) {
@@ -85,7 +87,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
 void block::thread_main(void* argument) {
   auto* t = static_cast<device_thread*>(argument);
   block& b = *reinterpret_cast<block*>(t->context.block);
-  const abi::kernel_entry entry = b.run->info().entry;
+  const abi::kernel_entry entry = b.info->entry;
   const char* params = b.run->launch->params.data();
   for (;;) {
     entry(params, &t->context);
@@ -122,7 +124,7 @@ void block::thread_left(device_thread& t) {
 }
 
 device_thread* block::start_fresh() {
-  const bool large = run->info().local_bytes > large_local_bytes;
+  const bool large = info->local_bytes > large_local_bytes;
   fiber* f = on->take(large ? stack_class::large : stack_class::thread);
   if (f == nullptr) {
     failure.error = status::launch_out_of_resources;
@@ -203,6 +205,10 @@ block_outcome block::resume(worker& w) {
         "on";
     return block_outcome::failed;
   }
+}
+
+void block::hand_in_counts() {
+  if (info == run->info().counted) run->launch->counts->add(index, counts);
 }
 
 void block::drop(worker& w) {
@@ -354,7 +360,7 @@ failure_record block::named(const failure_record& fault) const {
 }
 
 void block::fail_thread(device_thread& t, const failure_record& why) {
-  if (run->info().mode == abi::kernel_mode::loop) fail(t, why);
+  if (!has_fibers()) fail(t, why);
   if (failure.error == status::success) {
     failure = why;
     failed_thread = &t;

@@ -123,6 +123,9 @@ struct block {
   const device_thread* failed_thread = nullptr;  // null: all of them
   bool failed = false;  // ends now; a failure without it waits for threads that can still run
   race_fiber races;     // fiber mode
+  // Which version of the kernel this block runs.
+  const abi::kernel_info* info = nullptr;
+  abi::kernel_counts counts{};
 
   // Loop mode: the logical clock. Threads take turns, but each of them starts where the block's
   // region did, and the block is over when the last of them is.
@@ -135,12 +138,16 @@ struct block {
     std::uint32_t thread = 0;
   } loop;
 
+  [[nodiscard]] bool has_fibers() const { return info->mode == abi::kernel_mode::fibers; }
+
   // Gets ready to run block `index` of `run`.
   void begin(kernel_run& run, std::uint64_t index);
   // Fiber mode: runs until an outcome; `on` is the worker that calls.
   block_outcome resume(worker& on);
   // Gives the fibers of unfinished threads back to the worker.
   void drop(worker& on);
+  // Done: tells the launch's counts, if the block is a sample.
+  void hand_in_counts();
   device_thread& loop_thread() { return threads_[0]; }
   // What the hardware calls this fault of the block's code.
   [[nodiscard]] failure_record named(const failure_record& fault) const;

@@ -24,7 +24,7 @@ using abi::thread_context;
 
 device_thread& thread_of(thread_context* self) { return *reinterpret_cast<device_thread*>(self); }
 block& block_of(thread_context* self) { return *reinterpret_cast<block*>(self->block); }
-bool in_loop(const block& b) { return b.run->info().mode == abi::kernel_mode::loop; }
+bool in_loop(const block& b) { return !b.has_fibers(); }
 
 thread_context* self() {
   worker* w = current_worker();

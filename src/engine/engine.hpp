@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/status.hpp"
+#include "engine/launch_counts.hpp"
 #include "engine/operation.hpp"
 #include "model/device_profile.hpp"
 #include "model/ids.hpp"
@@ -56,6 +57,11 @@ class engine {
   command_id submit_graph(stream_id stream, std::span<const graph_item> items,
                           std::span<const command_id> after = {},
                           std::shared_ptr<const std::vector<condition_default>> defaults = nullptr);
+
+  // Runs the kernel behind what is in the stream, waits for it, and answers what it did, from a
+  // sample of its blocks (launch_counts.hpp). A kernel without a counted version answers zeros.
+  result<abi::kernel_counts> count(stream_id stream, kernel_operation launch,
+                                   std::uint64_t samples = launch_counts::usual_samples);
 
   [[nodiscard]] bool done(command_id id);
   [[nodiscard]] bool idle(stream_id stream);  // as cudaStreamQuery sees it

@@ -64,7 +64,7 @@ void report(const kernel_run& run, const block& where, std::uint64_t stream) {
   const std::uint32_t* b = where.context.block_idx;
   char thread[64] = "";
   // In loop mode only some kernels keep their thread index: none is better than a wrong one.
-  if (where.failed_thread != nullptr && run.info().mode == abi::kernel_mode::fibers) {
+  if (where.failed_thread != nullptr && where.has_fibers()) {
     const std::uint32_t* t = where.failed_thread->context.tid;
     std::snprintf(thread, sizeof thread, ", thread (%u,%u,%u)", t[0], t[1], t[2]);
   }

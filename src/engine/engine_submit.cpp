@@ -200,6 +200,19 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   return after.empty() && !races_checked() ? e.post(n) : e.submit_now(n, after);
 }
 
+result<abi::kernel_counts> engine::count(stream_id stream, kernel_operation launch,
+                                         std::uint64_t samples) {
+  const std::uint64_t blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  const auto counts = std::make_shared<launch_counts>(blocks, samples);
+  launch.counts = counts;
+  sched::wait_target target;
+  target.scope = sched::wait_scope::command;
+  target.command = submit(stream, std::move(launch));
+  const status outcome = synchronize(target, impl_->streams[stream].device);
+  if (outcome != status::success) return outcome;
+  return counts->total();
+}
+
 std::vector<command_id> engine::impl::submit_nodes(stream_id stream,
                                                    std::span<const graph_item> items,
                                                    command_id head) {

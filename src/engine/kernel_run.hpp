@@ -8,6 +8,7 @@
 #include "base/device_abi.hpp"
 #include "engine/device_runtime.hpp"
 #include "engine/kernel_costs.hpp"
+#include "engine/launch_counts.hpp"
 #include "engine/operation.hpp"
 
 namespace sb::engine {
@@ -49,6 +50,12 @@ struct kernel_run {
   std::vector<block*> grid_waiting;
 
   [[nodiscard]] const abi::kernel_info& info() const { return *launch->kernel; }
+  [[nodiscard]] bool is_counted() const {
+    return launch->counts != nullptr && info().counted != nullptr;
+  }
+  [[nodiscard]] const abi::kernel_info& version_for(std::uint64_t block) const {
+    return is_counted() && launch->counts->is_sample(block) ? *info().counted : info();
+  }
 
   // Takes up to `most` granted blocks; `first` is the first of them.
   std::uint64_t claim(std::uint64_t most, std::uint64_t& first) {

@@ -19,7 +19,8 @@
 
 namespace sb::engine {
 
-class shared_event;  // shared_event.hpp
+class shared_event;   // shared_event.hpp
+class launch_counts;  // launch_counts.hpp
 
 struct extent3 {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -41,6 +42,8 @@ struct alignas(16) kernel_operation {
   bool cooperative = false;
   std::optional<std::int8_t> priority;  // of this launch; without one its stream's or node's
   launch_place place;
+  // Set: blocks that are samples count what they do.
+  std::shared_ptr<launch_counts> counts = nullptr;
 };
 
 // Bytes from one place to another, as up to three dimensions; a plain copy has height == depth

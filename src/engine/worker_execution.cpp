@@ -68,11 +68,7 @@ void worker_pool::execute(worker& w, const work& what) {
     case work::kind::chunk:
       // Its blocks may be over, and gone with the run, before the chunk is.
       sink_.hold(*what.run, 1);
-      if (what.run->info().mode == abi::kernel_mode::loop) {
-        run_loop_chunk(w, *what.run, what.first, what.count);
-      } else {
-        run_fiber_chunk(w, *what.run, what.first, what.count);
-      }
+      run_chunk(w, *what.run, what.first, what.count);
       sink_.release(*what.run, 1);
       break;
     case work::kind::resume:
@@ -84,6 +80,22 @@ void worker_pool::execute(worker& w, const work& what) {
       break;
     }
   }
+}
+
+// Samples of a loop-mode kernel have fibers: they and the blocks between them run in turns.
+void worker_pool::run_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count) {
+  if (run.info().mode == abi::kernel_mode::fibers) {
+    run_fiber_chunk(w, run, first, count);
+    return;
+  }
+  for (const std::uint64_t end = first + count; run.is_counted() && first != end;) {
+    const std::uint64_t sample = std::min(run.launch->counts->next_sample(first), end);
+    if (sample != first) run_loop_chunk(w, run, first, sample - first);
+    if (sample != end) run_fiber_chunk(w, run, sample, 1);
+    first = std::min(sample + 1, end);
+    count = end - first;
+  }
+  if (count != 0) run_loop_chunk(w, run, first, count);
 }
 
 // Runs the job's blocks on a fiber of its own. Tells the sink when one of them failed.
@@ -152,7 +164,8 @@ bool worker_pool::keep_small(kernel_run& run, std::uint64_t n) {
   constexpr std::uint32_t most = 8;
   worker* w = current_worker();
   if (w == nullptr || !w->attends || n != run.blocks) return false;
-  if (run.info().mode != abi::kernel_mode::loop || w->smalls.count >= most) return false;
+  if (run.info().mode != abi::kernel_mode::loop || run.is_counted() || w->smalls.count >= most)
+    return false;
   // Nobody goes before one that waits in the pool with the same or a higher priority.
   if (urgent_.load(std::memory_order_relaxed) <= run.priority) return false;
   if (w->smalls.first != nullptr && w->smalls.first->priority != run.priority) return false;
@@ -210,6 +223,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
     b->begin(run, first + started);
     const block_outcome outcome = b->resume(w);
     if (outcome == block_outcome::done) {
+      b->hand_in_counts();
       ++done;
     } else {
       settle(w, std::exchange(b, nullptr), outcome, false, 0);
@@ -217,7 +231,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
   }
   if (b != nullptr) give_block(b);
   const std::uint64_t now = steady_ns();
-  note_cost(run, now - begin, started);
+  if (!run.is_counted()) note_cost(run, now - begin, started);
   {
     std::lock_guard lock(mutex_);
     moved_ns_ = now;
@@ -291,7 +305,10 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
                     outcome == block_outcome::dropped;
   if (!over) return;
   if (outcome == block_outcome::failed) sink_.block_failed(run, *b);
-  if (outcome != block_outcome::done) b->drop(w);
+  if (outcome == block_outcome::done)
+    b->hand_in_counts();
+  else
+    b->drop(w);
   give_block(b);
   if (outcome == block_outcome::done) sink_.blocks_done(run, 1);
   sink_.release(run, 1);

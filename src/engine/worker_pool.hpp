@@ -131,6 +131,7 @@ class worker_pool {
   void run_small(worker& w, kernel_run& run);
   void run_on_fiber(worker& w, loop_job& job);
   std::uint64_t await_endings(const loop_job& job, std::uint64_t now);
+  void run_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
   void run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
   void run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
   void settle(worker& w, block* b, block_outcome outcome, bool was_spinning, std::uint64_t cost_ns);

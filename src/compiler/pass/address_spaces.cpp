@@ -13,6 +13,7 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral shared_mark = "sb-shared";
+constexpr StringLiteral constant_mark = "sb-constant";
 
 GlobalVariable* move_to_default_space(GlobalVariable& old) {
   auto* fresh =
@@ -94,12 +95,15 @@ void lower_address_spaces(Module& module) {
     bool constant = variable->getAddressSpace() == constant_space;
     GlobalVariable* fresh = move_to_default_space(*variable);
     if (constant) {
+      fresh->addAttribute(constant_mark);
       mark_loads_invariant(*fresh);
     }
   }
 }
 
 bool is_shared(const GlobalVariable& variable) { return variable.hasAttribute(shared_mark); }
+
+bool is_constant(const GlobalVariable& variable) { return variable.hasAttribute(constant_mark); }
 
 bool check_address_spaces(Module& module) {
   for (Function& function : module) {

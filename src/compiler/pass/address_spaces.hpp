@@ -16,6 +16,7 @@ inline constexpr unsigned shared_space = 9;
 void lower_address_spaces(llvm::Module& module);
 
 bool is_shared(const llvm::GlobalVariable& variable);
+bool is_constant(const llvm::GlobalVariable& variable);  // __constant__
 
 // Reports a use of a special address space that is still there.
 bool check_address_spaces(llvm::Module& module);

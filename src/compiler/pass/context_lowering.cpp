@@ -25,6 +25,7 @@ class thread_values {
       Value* target = load_slot(builder, slot::self);
       auto* call =
           builder.CreateCall(FunctionType::get(builder.getPtrTy(), false), target, {}, "sb.self");
+      mark_lowered_slot(*call, slot::self);
       // The same thread gets the same answer, wherever it runs.
       call->setDoesNotAccessMemory();
       call->setDoesNotThrow();
@@ -197,6 +198,7 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values) {
   args.append(call.arg_begin(), call.arg_end());
   auto* type = FunctionType::get(call.getType(), types, call.getFunctionType()->isVarArg());
   auto* fresh = builder.CreateCall(type, load_slot(builder, which), args);
+  mark_lowered_slot(*fresh, which);
   fresh->setDoesNotThrow();
   if (call.isConvergent()) {
     fresh->setConvergent();

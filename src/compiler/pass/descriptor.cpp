@@ -23,6 +23,11 @@ void emit_descriptor(Module& module, const kernel& kernel) {
   auto* word = Type::getInt32Ty(context);
   auto number = [&](std::uint32_t value) { return ConstantInt::get(word, value); };
 
+  auto other = [&](const std::string& symbol) -> Constant* {
+    return symbol.empty() ? ConstantPointerNull::get(PointerType::getUnqual(context))
+                          : static_cast<Constant*>(module.getNamedGlobal(symbol + ".sb"));
+  };
+
   auto* param_type = StructType::get(context, {word, word, word});
   static_assert(sizeof(abi::param) == 12);
   SmallVector<Constant*, 8> params;
@@ -48,9 +53,8 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.local_bytes),
       number(kernel.registers),
       number(kernel.syncs_grid),
-      kernel.fallback.empty()
-          ? static_cast<Constant*>(ConstantPointerNull::get(PointerType::getUnqual(context)))
-          : module.getNamedGlobal(kernel.fallback + ".sb"),
+      other(kernel.fallback),
+      other(kernel.counted),
   };
   auto* value = ConstantStruct::getAnon(context, fields);
   [[maybe_unused]] auto* layout =

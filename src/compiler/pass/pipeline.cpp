@@ -12,6 +12,7 @@
 #include "compiler/pass/cleanup.hpp"
 #include "compiler/pass/clock_loops.hpp"
 #include "compiler/pass/context_lowering.hpp"
+#include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/descriptor.hpp"
 #include "compiler/pass/device_library.hpp"
 #include "compiler/pass/effects.hpp"
@@ -108,13 +109,15 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   {
     call_reach reach(module);
     std::vector<kernel> fallbacks;
+    counted_versions counted;
     for (kernel& one : kernels) {
       infer_pointer_flags(one);
       decide_mode(one, reach);
       estimate_resources(one, reach);
+      fallbacks.push_back(counted.make(one));
       build_block_functions(one, fallbacks);
     }
-    // A fallback's descriptor comes before the one that names it.
+    // The descriptors of other versions come before those that name them.
     kernels.insert(kernels.begin(), fallbacks.begin(), fallbacks.end());
     expand_shared_constants(module);
     for (kernel& one : kernels) {

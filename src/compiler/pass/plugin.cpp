@@ -2,6 +2,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 
+#include "compiler/pass/count_insertion.hpp"
 #include "compiler/pass/pipeline.hpp"
 
 namespace {
@@ -16,6 +17,11 @@ void register_passes(llvm::PassBuilder& builder) {
   builder.registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
         sb::pass::add_loop_passes(passes);
+      });
+  // Behind the simplification of functions, before loops become vectors.
+  builder.registerOptimizerEarlyEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(sb::pass::insert_counters());
       });
   // For opt, in tests.
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,

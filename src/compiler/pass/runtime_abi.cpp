@@ -17,6 +17,8 @@ constexpr std::array slot_names = {
 #undef SB_SLOT
 };
 
+constexpr StringLiteral slot_mark = "sb-slot";
+
 GlobalVariable* table_variable(Module& module) {
   if (auto* table = module.getGlobalVariable("__sb_table")) {
     return table;
@@ -53,6 +55,15 @@ std::optional<slot> called_slot(const CallBase& call) {
     return std::nullopt;
   }
   return slot_by_name(callee->getName().drop_front(runtime_prefix.size()));
+}
+
+void mark_lowered_slot(CallBase& call, slot which) {
+  call.addFnAttr(Attribute::get(call.getContext(), slot_mark, slot_name(which)));
+}
+
+std::optional<slot> lowered_slot(const CallBase& call) {
+  Attribute mark = call.getFnAttr(slot_mark);
+  return mark.isStringAttribute() ? slot_by_name(mark.getValueAsString()) : std::nullopt;
 }
 
 FunctionCallee runtime_function(Module& module, slot which, Type* result, ArrayRef<Type*> params,

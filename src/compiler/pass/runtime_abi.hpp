@@ -25,6 +25,9 @@ llvm::StringRef slot_name(slot which);
 inline constexpr llvm::StringLiteral runtime_prefix = "__sb_rt_";
 // The slot that a call of __sb_rt_NAME asks for; nothing for other calls.
 std::optional<slot> called_slot(const llvm::CallBase& call);
+// The same for calls that already go through the table.
+void mark_lowered_slot(llvm::CallBase& call, slot which);
+std::optional<slot> lowered_slot(const llvm::CallBase& call);
 // A declaration of __sb_rt_NAME. Passes that run before the context is lowered insert calls of
 // these.
 llvm::FunctionCallee runtime_function(llvm::Module& module, slot which, llvm::Type* result,

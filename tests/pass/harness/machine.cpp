@@ -295,7 +295,8 @@ std::unique_ptr<block_state> make_block(const abi::kernel_info& info, dims grid,
              {index % grid.x, index / grid.x % grid.y, index / grid.x / grid.y},
              dynamic_bytes,
              nullptr,
-             nullptr};
+             nullptr,
+             &machine.result.counts};
   std::size_t fixed = (info.static_shared_bytes + 127) / 128 * 128;
   state->memory.assign(fixed + dynamic_bytes + 256, 0x55);
   auto address = reinterpret_cast<std::uintptr_t>(state->memory.data());

@@ -23,7 +23,8 @@ struct outcome {
   std::uint64_t yields = 0;
   std::uint64_t waits = 0;  // calls of wait_until, wait_until_timer, nanosleep
   std::uint64_t clock_reads = 0;
-  bool stuck = false;  // everybody waits and nobody can go on
+  abi::kernel_counts counts = {};  // run_counted
+  bool stuck = false;              // everybody waits and nobody can go on
 };
 
 class image {
@@ -41,6 +42,14 @@ class image {
               const Args&... args) {
     std::vector<const void*> pointers = {static_cast<const void*>(&args)...};
     return run_packed(kernel(name), grid, block, dynamic_bytes, pointers);
+  }
+
+  // The kernel's counted version.
+  template <class... Args>
+  outcome run_counted(const std::string& name, dims grid, dims block, std::uint32_t dynamic_bytes,
+                      const Args&... args) {
+    std::vector<const void*> pointers = {static_cast<const void*>(&args)...};
+    return run_packed(*kernel(name).counted, grid, block, dynamic_bytes, pointers);
   }
 
  private:

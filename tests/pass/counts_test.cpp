@@ -1,0 +1,132 @@
+// What the counted version of a kernel counts, against what the kernel says.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+struct counts : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/counts") + GetParam() + ".so"};
+};
+
+TEST_P(counts, of_saxpy_are_those_of_the_threads_in_range) {
+  std::vector<float> x(100, 2), y(100, 3);
+  auto got = device.run_counted("saxpy", {4}, {32}, 0, 100, 5.0f, x.data(), y.data()).counts;
+  EXPECT_EQ(y, std::vector<float>(100, 13));
+  EXPECT_EQ(got.threads, 128);
+  EXPECT_EQ(got.global_loaded, 100 * 8);
+  EXPECT_EQ(got.global_stored, 100 * 4);
+  EXPECT_EQ(got.fp32, 100 * 2);
+  EXPECT_EQ(got.fp64 + got.fp16 + got.special + got.barriers + got.atomics, 0);
+  EXPECT_EQ(got.local_loaded + got.local_stored + got.shared_loaded + got.shared_stored, 0);
+  EXPECT_GE(got.integer, 128 * 2);
+  EXPECT_LE(got.integer, 128 * 8);
+}
+
+TEST_P(counts, of_a_tiled_product_have_its_tiles_and_barriers) {
+  const int n = 32, tile = 8;
+  std::vector<float> a(n * n, 1), b(n * n, 2), c(n * n);
+  auto got = device
+                 .run_counted("matmul", {n / tile, n / tile}, {tile, tile}, 0, a.data(), b.data(),
+                              c.data(), n)
+                 .counts;
+  EXPECT_EQ(c, std::vector<float>(n * n, 2 * n));
+  const std::uint64_t threads = n * n, tiles = n / tile;
+  EXPECT_EQ(got.threads, threads);
+  EXPECT_EQ(got.global_loaded, threads * tiles * 8);
+  EXPECT_EQ(got.global_stored, threads * 4);
+  EXPECT_EQ(got.shared_stored, threads * tiles * 8);
+  EXPECT_EQ(got.shared_loaded, threads * n * 8);
+  EXPECT_EQ(got.fp32, threads * n * 2);
+  EXPECT_EQ(got.barriers, threads * tiles * 2);
+  EXPECT_EQ(got.local_loaded + got.local_stored + got.special, 0);
+}
+
+TEST_P(counts, follow_loops_whose_length_depends_on_data) {
+  std::vector<int> count(64);
+  std::iota(count.begin(), count.end(), 0);
+  std::vector<double> out(64);
+  auto got = device.run_counted("rounds", {1}, {64}, 0, count.data(), out.data()).counts;
+  EXPECT_EQ(got.fp64, 2 * 63 * 64 / 2);
+  EXPECT_EQ(got.global_stored, 64 * 8);
+  EXPECT_EQ(got.fp32, 0);
+}
+
+TEST_P(counts, tell_arithmetic_from_special_functions) {
+  std::vector<float> x(32, 4), y(32);
+  std::vector<double> d(32, 1), e(32);
+  auto got = device.run_counted("mathematics", {1}, {32}, 0, x.data(), y.data(), d.data(), e.data())
+                 .counts;
+  EXPECT_EQ(got.fp32, 32 * (2 + 1));     // fma, the sum
+  EXPECT_EQ(got.fp64, 32 * 1);           // the product
+  EXPECT_EQ(got.special, 32 * (3 + 1));  // division, root, sine; exp
+}
+
+TEST_P(counts, have_halves_apart) {
+  std::vector<std::uint16_t> x(32, 0x3c00), y(32, 0x3c00);
+  auto got = device.run_counted("halves", {1}, {32}, 0, x.data(), y.data()).counts;
+  EXPECT_EQ(y, std::vector<std::uint16_t>(32, 0x4000));
+  EXPECT_EQ(got.fp16, 32);
+  EXPECT_EQ(got.fp32, 0);
+  EXPECT_EQ(got.global_loaded, 32 * 4);
+}
+
+TEST_P(counts, have_atomics_by_memory_and_constants_apart) {
+  std::vector<unsigned char> in(64);
+  std::iota(in.begin(), in.end(), 0);
+  std::vector<int> bins(64);
+  std::vector<float> out(64);
+  auto got =
+      device.run_counted("histogram", {1}, {64}, 0, in.data(), bins.data(), out.data()).counts;
+  EXPECT_EQ(bins, std::vector<int>(64, 1));
+  EXPECT_EQ(got.atomics, 128);
+  EXPECT_EQ(got.shared_atomics, 64);
+  EXPECT_EQ(got.barriers, 128);
+  EXPECT_EQ(got.constant_loaded, 64 * 4);
+  EXPECT_EQ(got.shared_stored, 64 * 4);
+  EXPECT_EQ(got.shared_loaded, 64 * 4);
+  EXPECT_EQ(got.global_stored, 64 * 4);
+}
+
+TEST_P(counts, have_warp_operations_and_not_the_memory_of_their_answers) {
+  std::vector<int> in(64, 1), out(2);
+  auto got = device.run_counted("warp_sum", {1}, {64}, 0, in.data(), out.data()).counts;
+  EXPECT_EQ(out, std::vector<int>(2, 32));
+  EXPECT_EQ(got.warp_operations, 64 * 5);
+  EXPECT_EQ(got.global_loaded, 64 * 4);
+  EXPECT_EQ(got.global_stored, 2 * 4);
+  EXPECT_EQ(got.local_loaded + got.local_stored, 0);
+}
+
+TEST_P(counts, have_private_arrays_as_local_memory) {
+  std::vector<int> in(32), out(32);
+  std::iota(in.begin(), in.end(), 0);
+  auto got = device.run_counted("private_array", {1}, {32}, 0, in.data(), out.data()).counts;
+  EXPECT_EQ(got.local_stored, 32 * 16 * 4);
+  EXPECT_EQ(got.local_loaded, 32 * 4);
+}
+
+TEST_P(counts, go_on_in_functions_that_are_called) {
+  std::vector<double> p(32, 8);
+  auto got = device.run_counted("calls", {1}, {32}, 0, p.data()).counts;
+  EXPECT_EQ(p, std::vector<double>(32, 2));
+  EXPECT_EQ(got.fp64, 32 * 2);
+}
+
+TEST_P(counts, have_copies_of_any_length) {
+  std::vector<char> from(32 * 7, 'x'), to(32 * 7);
+  auto got =
+      device.run_counted("copies", {1}, {32}, 0, from.data(), to.data(), std::size_t{7}).counts;
+  EXPECT_EQ(to, from);
+  EXPECT_EQ(got.global_loaded, 32 * 7);
+  EXPECT_EQ(got.global_stored, 32 * 7);
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, counts, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test

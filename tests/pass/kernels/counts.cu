@@ -1,0 +1,76 @@
+// Kernels for counts_test.cpp: what their threads do is known by heart.
+#include "device.h"
+
+extern "C" __device__ double exp(double);
+extern "C" __device__ float fmaf(float, float, float);
+extern "C" __device__ float fabsf(float);
+
+extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) y[i] = a * x[i] + y[i];
+}
+
+#define TILE 8
+extern "C" __global__ void matmul(const float* a, const float* b, float* c, int n) {
+  __shared__ float as[TILE][TILE], bs[TILE][TILE];
+  int row = blockIdx.y * TILE + threadIdx.y, column = blockIdx.x * TILE + threadIdx.x;
+  float sum = 0;
+  for (int tile = 0; tile < n / TILE; ++tile) {
+    as[threadIdx.y][threadIdx.x] = a[row * n + tile * TILE + threadIdx.x];
+    bs[threadIdx.y][threadIdx.x] = b[(tile * TILE + threadIdx.y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < TILE; ++k) sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+// As many rounds as the thread's own number says.
+extern "C" __global__ void rounds(const int* count, double* out) {
+  int i = threadIdx.x;
+  double sum = 1;
+  for (int k = 0; k < count[i]; ++k) sum = sum * 1.5 + 2.0;
+  out[i] = sum;
+}
+
+extern "C" __global__ void mathematics(const float* x, float* y, const double* d, double* e) {
+  int i = threadIdx.x;
+  y[i] = fabsf(fmaf(x[i], x[i], 3.0f)) / sqrtf(x[i]) + sinf(x[i]);
+  e[i] = exp(d[i]) * d[i];
+}
+
+extern "C" __global__ void halves(const _Float16* x, _Float16* y) {
+  y[threadIdx.x] = x[threadIdx.x] + y[threadIdx.x];
+}
+
+__constant__ float table[64];
+extern "C" __global__ void histogram(const unsigned char* in, int* bins, float* out) {
+  __shared__ int own[64];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  atomicAdd(&own[in[threadIdx.x]], 1);
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+  out[threadIdx.x] = table[(in[threadIdx.x] + 1) % 64];
+}
+
+extern "C" __global__ void warp_sum(const int* in, int* out) {
+  int value = in[threadIdx.x];
+  for (int delta = 16; delta > 0; delta /= 2) value += shuffle_down(value, delta);
+  if (threadIdx.x % 32 == 0) out[threadIdx.x / 32] = value;
+}
+
+// An array that no register holds: the place depends on the data.
+extern "C" __global__ void private_array(const int* in, int* out) {
+  int own[16];
+  for (int i = 0; i < 16; ++i) own[(in[i] + i) & 15] = in[i];
+  out[threadIdx.x] = own[in[threadIdx.x] & 15];
+}
+
+// Integers, so that the calls are counted and nothing else floats.
+__device__ __noinline__ double halve(double x) { return x * 0.5; }
+extern "C" __global__ void calls(double* p) { p[threadIdx.x] = halve(halve(p[threadIdx.x])); }
+
+extern "C" __global__ void copies(const char* from, char* to, size_t bytes) {
+  __builtin_memcpy(to + threadIdx.x * bytes, from + threadIdx.x * bytes, bytes);
+}
