@@ -3,6 +3,9 @@
 #
 #   scripts/setup.sh build|test|bench|lint [--print]
 #
+# node and npm make the timeline page. A build does without them where they cannot be installed, and
+# is then without the page; a machine that has both commands from elsewhere keeps those.
+#
 # With nothing missing it only asks dpkg and returns. Without root (or sudo that asks no password) or
 # without apt-get it prints the command that installs what is missing, and fails.
 # --print lists the packages of the goal and installs nothing.
@@ -14,11 +17,20 @@ device_compiler=(clang-19 llvm-19-dev lld-19 libclang-rt-19-dev libomp-19-dev)
 check=(libgtest-dev libgmock-dev librapidcheck-dev llvm-19-tools clang-format-19)
 measure=(libbenchmark-dev)
 tidy=(clang-format-19 clang-tidy-19)
+browser=(chromium)
+page=(nodejs npm)
+if command -v node >/dev/null && command -v npm >/dev/null; then
+  page=()
+fi
 
 goal=${1:-build}
+wanted=() # what the goal is better with
 case $goal in
-  build) packages=("${compile[@]}" "${device_compiler[@]}") ;;
-  test) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}") ;;
+  build)
+    packages=("${compile[@]}" "${device_compiler[@]}")
+    wanted=("${page[@]}")
+    ;;
+  test) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}" "${page[@]}" "${browser[@]}") ;;
   bench) packages=("${compile[@]}" "${device_compiler[@]}" "${measure[@]}") ;;
   lint) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}" "${tidy[@]}") ;;
   *)
@@ -28,7 +40,7 @@ case $goal in
 esac
 
 if [[ ${2:-} == --print ]]; then
-  printf '%s\n' "${packages[@]}"
+  printf '%s\n' "${packages[@]}" "${wanted[@]}"
   exit 0
 fi
 
@@ -40,13 +52,17 @@ if ! command -v dpkg-query >/dev/null; then
 fi
 
 # One name per line for what is installed; dpkg-query complains about names that it does not know.
-installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null |
-  sed -n 's/^installed //p' || true)
+installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "${packages[@]}" "${wanted[@]}" \
+  2>/dev/null | sed -n 's/^installed //p' || true)
 missing=()
 for package in "${packages[@]}"; do
   grep -qxF "$package" <<<"$installed" || missing+=("$package")
 done
-if [[ ${#missing[@]} -eq 0 ]]; then
+missing_wanted=()
+for package in "${wanted[@]}"; do
+  grep -qxF "$package" <<<"$installed" || missing_wanted+=("$package")
+done
+if [[ ${#missing[@]} -eq 0 && ${#missing_wanted[@]} -eq 0 ]]; then
   exit 0
 fi
 
@@ -61,6 +77,10 @@ elif [[ $(id -u) -ne 0 ]]; then
     reason="installing needs root"
   fi
 fi
+if [[ -n $reason && ${#missing[@]} -eq 0 ]]; then
+  echo "setup: ${missing_wanted[*]} are missing and $reason: the toolkit is built without the timeline page" >&2
+  exit 0
+fi
 if [[ -n $reason ]]; then
   {
     echo "setup: ${#missing[@]} packages are missing and $reason. Install them with:"
@@ -70,15 +90,21 @@ if [[ -n $reason ]]; then
 fi
 
 export DEBIAN_FRONTEND=noninteractive
-echo "setup: installing ${missing[*]}"
-install=("${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}")
 # The first try is for machines whose package lists are already there; a fresh one has none, and a
 # stale one names versions that are gone.
-if ! "${install[@]}" >/dev/null 2>&1; then
-  "${as_root[@]}" apt-get update -qq
-  if ! "${install[@]}" >/dev/null; then
-    echo "setup: apt-get could not install: ${missing[*]}" >&2
-    echo "setup: on Debian 12, clang 19 comes from the main archive (bookworm and its updates)." >&2
-    exit 1
+install() {
+  echo "setup: installing $*"
+  local command=("${as_root[@]}" apt-get install -y -qq --no-install-recommends "$@")
+  if ! "${command[@]}" >/dev/null 2>&1; then
+    "${as_root[@]}" apt-get update -qq
+    "${command[@]}" >/dev/null
   fi
+}
+if [[ ${#missing[@]} -gt 0 ]] && ! install "${missing[@]}"; then
+  echo "setup: apt-get could not install: ${missing[*]}" >&2
+  echo "setup: on Debian 12, clang 19 comes from the main archive (bookworm and its updates)." >&2
+  exit 1
+fi
+if [[ ${#missing_wanted[@]} -gt 0 ]] && ! install "${missing_wanted[@]}"; then
+  echo "setup: apt-get could not install ${missing_wanted[*]}: the toolkit is built without the timeline page" >&2
 fi

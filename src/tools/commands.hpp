@@ -9,5 +9,6 @@ namespace sb::tools {
 [[nodiscard]] subcommand& device_subcommand();
 [[nodiscard]] subcommand& doctor_subcommand();
 [[nodiscard]] subcommand& explain_subcommand();
+[[nodiscard]] subcommand& timeline_subcommand();
 
 }  // namespace sb::tools

@@ -1,4 +1,4 @@
-# Configures and builds the project as if LLVM were not installed.
+# Configures and builds the project as if neither LLVM nor node were installed.
 function(must)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
@@ -8,9 +8,12 @@ endfunction()
 
 must(${CMAKE_COMMAND} -G Ninja -S ${SOURCE} -B ${BINARY} -DCMAKE_MAKE_PROGRAM=${NINJA}
      -DCMAKE_C_COMPILER=${CC} -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_BUILD_TYPE=Release
-     -DSTREAMBED_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON)
+     -DSTREAMBED_TESTS=OFF -DCMAKE_DISABLE_FIND_PACKAGE_LLVM=ON -DSTREAMBED_WEB=OFF)
 must(${CMAKE_COMMAND} --build ${BINARY})
 must(${BINARY}/toolkit/bin/streambed --version)
+if(EXISTS ${BINARY}/toolkit/share/streambed/timeline.html)
+  message(FATAL_ERROR "the timeline page was built: node was used after all")
+endif()
 if(EXISTS ${BINARY}/toolkit/lib64/streambed/sb_pass.so)
   message(FATAL_ERROR "the pass was built: LLVM was found after all")
 endif()

@@ -1,0 +1,196 @@
+// streambed timeline: a recorded run as a page, a picture, or text.
+// Exit status: 0; 1 when the trace cannot be read or the output not made; 2 for a wrong command
+// line.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "commands.hpp"
+#include "process.hpp"
+#include "svg_timeline.hpp"
+#include "text_timeline.hpp"
+#include "timeline_page.hpp"
+#include "toolkit.hpp"
+#include "trace/reader.hpp"
+
+namespace sb::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+enum class format { text, html, svg, png };
+
+std::optional<format> format_of(const std::string& output) {
+  if (output.empty() || output == "-") return format::text;
+  const std::string ending = fs::path(output).extension().string();
+  if (ending == ".html" || ending == ".htm") return format::html;
+  if (ending == ".svg") return format::svg;
+  if (ending == ".png") return format::png;
+  if (ending == ".txt") return format::text;
+  return std::nullopt;
+}
+
+// A line that is drawn anew while a large trace is read; only for people.
+trace::read_progress progress_line() {
+  if (!isatty(STDERR_FILENO)) return {};
+  return [shown = -1](std::uint64_t done, std::uint64_t total) mutable {
+    const int percent = total ? static_cast<int>(done * 100 / total) : 100;
+    if (percent == shown) return;
+    shown = percent;
+    fmt::print(stderr, "\rreading the trace: {:3}%{}", percent, done == total ? "\r\033[K" : "");
+  };
+}
+
+class timeline_command final : public subcommand {
+ public:
+  std::string_view name() const override { return "timeline"; }
+  std::string_view description() const override {
+    return "Draw a recorded run: a page (-o out.html), a picture (.svg, .png), or text";
+  }
+  std::vector<option> options() override {
+    return {
+        {"trace", "the recorded run", &trace_, option_use::required},
+        {"-o,--output", "out.html, out.svg, out.png, out.txt; without it, or -: text here",
+         &output_},
+        {"--width", "columns of the text, or pixels of the picture", &width_},
+        {"--theme",
+         "colours of a picture (default: an .svg as its viewer, a .png light)",
+         &theme_,
+         option_use::optional,
+         {"light", "dark"}},
+        {"--force", "write over a file that is there", &force_},
+    };
+  }
+
+  int run() override {
+    const std::optional<format> as = format_of(output_);
+    if (!as) {
+      return complain(2, fmt::format("'{}' is none of .html, .svg, .png and .txt", output_));
+    }
+    const bool to_file = !output_.empty() && output_ != "-";
+    if (to_file && !force_ && fs::exists(output_)) {
+      return complain(1, fmt::format("'{}' is there already; --force writes over it", output_));
+    }
+    // What is missing is said before a large trace is read.
+    if (*as == format::html && !fs::exists(own_toolkit().timeline_page())) {
+      return complain(
+          1, fmt::format("the page is not in this toolkit ({} is missing): node or npm was not "
+                         "there when it was built. Install nodejs and npm and build again, or ask "
+                         "for an .svg or for text (-o -), which need neither.",
+                         own_toolkit().timeline_page().string()));
+    }
+    if (*as == format::png && browser().empty()) {
+      return complain(1,
+                      "a .png is drawn by Chromium, and there is none on PATH. Install the package "
+                      "chromium, or ask for an .svg, which needs nothing.");
+    }
+    auto read = trace::read_trace(trace_, progress_line());
+    if (!read) return complain(1, read.message());
+    if (*as == format::text) {
+      const charset characters = to_file ? charset::utf8 : terminal_charset();
+      return write(draw_text(*read, width_ ? width_ : terminal_width(), characters));
+    }
+    const timeline_notes notes = timeline_notes_of(*read, analysis::explain(*read));
+    if (*as == format::html) {
+      std::ifstream in(own_toolkit().timeline_page());
+      const std::string page{std::istreambuf_iterator<char>(in), {}};
+      return write(timeline_page(page, *read, notes));
+    }
+    picture_options how;
+    if (width_) how.width = width_;
+    if (theme_ == "dark") {
+      how.theme = picture_theme::dark;
+    } else if (theme_ == "light" || *as == format::png) {
+      how.theme = picture_theme::light;
+    }
+    const picture drawn = draw_svg(*read, notes, how);
+    return *as == format::svg ? write(drawn.svg) : write_png(drawn);
+  }
+
+ private:
+  static int complain(int status, const std::string& words) {
+    fmt::print(stderr, "streambed timeline: {}\n", words);
+    return status;
+  }
+
+  static std::string browser() {
+    for (const char* name : {"chromium", "chromium-browser", "google-chrome", "chrome"}) {
+      if (std::string found = find_program(name); !found.empty()) return found;
+    }
+    return {};
+  }
+
+  [[nodiscard]] int write(const std::string& text) const {
+    if (output_.empty() || output_ == "-") {
+      std::fwrite(text.data(), 1, text.size(), stdout);
+      return std::fflush(stdout) == 0 ? 0 : complain(1, "the text could not be written");
+    }
+    // Under another name first: nobody ever sees half a file.
+    const std::string beside = output_ + ".part";
+    std::ofstream out(beside, std::ios::binary);
+    out << text;
+    out.close();
+    std::error_code failed;
+    if (out) fs::rename(beside, output_, failed);
+    if (!out || failed) {
+      fs::remove(beside, failed);
+      return complain(1, fmt::format("'{}' cannot be written", output_));
+    }
+    return 0;
+  }
+
+  [[nodiscard]] int write_png(const picture& drawn) const {
+    temporary_directory scratch;
+    const fs::path folder = scratch.path();
+    std::ofstream(folder / "timeline.svg") << drawn.svg;
+    // Sharp on good screens, but within what the browser can draw at once.
+    const int scale = drawn.height <= 7000 ? 2 : 1;
+    std::vector<std::string> command = {
+        browser(),
+        "--headless",
+        "--disable-gpu",
+        "--hide-scrollbars",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        "--user-data-dir=" + (folder / "profile").string(),
+        fmt::format("--window-size={},{}", drawn.width, drawn.height),
+        fmt::format("--force-device-scale-factor={}", scale),
+        "--screenshot=" + (folder / "timeline.png").string(),
+        "file://" + (folder / "timeline.svg").string()};
+    // Its sandbox does not work for root.
+    if (geteuid() == 0) command.insert(command.begin() + 1, "--no-sandbox");
+    if (const std::string limit = find_program("timeout"); !limit.empty()) {
+      command.insert(command.begin(), {limit, "120"});
+    }
+    spawn_options how;
+    how.silent = true;
+    const int status = run_process(command, how);
+    std::ifstream made(folder / "timeline.png", std::ios::binary);
+    if (status != 0 || !made) {
+      return complain(
+          1, fmt::format("{} did not draw the picture (exit status {}). An .svg needs no browser.",
+                         browser(), status));
+    }
+    return write(std::string{std::istreambuf_iterator<char>(made), {}});
+  }
+
+  std::string trace_, output_, theme_;
+  int width_ = 0;  // 0: as the output needs it
+  bool force_ = false;
+};
+
+}  // namespace
+
+subcommand& timeline_subcommand() {
+  static timeline_command command;
+  return command;
+}
+
+}  // namespace sb::tools
