@@ -14,7 +14,8 @@ set -euo pipefail
 compile=(g++ make cmake ninja-build ccache python3 libfmt-dev libcli11-dev)
 # nvcc runs clang and lld whenever it compiles a program; libomp is for -Xcompiler -fopenmp.
 device_compiler=(clang-19 llvm-19-dev lld-19 libclang-rt-19-dev libomp-19-dev)
-check=(libgtest-dev libgmock-dev librapidcheck-dev llvm-19-tools clang-format-19)
+# protoc reads what `streambed export` writes for Perfetto.
+check=(libgtest-dev libgmock-dev librapidcheck-dev llvm-19-tools clang-format-19 protobuf-compiler)
 measure=(libbenchmark-dev)
 tidy=(clang-format-19 clang-tidy-19)
 browser=(chromium)

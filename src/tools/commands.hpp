@@ -9,6 +9,7 @@ namespace sb::tools {
 [[nodiscard]] subcommand& device_subcommand();
 [[nodiscard]] subcommand& doctor_subcommand();
 [[nodiscard]] subcommand& explain_subcommand();
+[[nodiscard]] subcommand& export_subcommand();
 [[nodiscard]] subcommand& timeline_subcommand();
 
 }  // namespace sb::tools

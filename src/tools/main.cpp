@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   try {
     return run_command_line(argc, argv,
                             {&run_subcommand(), &device_subcommand(), &doctor_subcommand(),
-                             &explain_subcommand(), &timeline_subcommand()});
+                             &explain_subcommand(), &export_subcommand(), &timeline_subcommand()});
   } catch (const std::exception& error) {
     std::fprintf(stderr, "streambed: %s\n", error.what());
     return 1;

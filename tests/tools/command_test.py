@@ -23,7 +23,7 @@ class Command(unittest.TestCase):
     def test_help_lists_every_subcommand(self):
         answer = streambed("--help")
         self.assertEqual(answer.returncode, 0)
-        for name in ("run", "device", "doctor", "explain", "timeline"):
+        for name in ("run", "device", "doctor", "explain", "export", "timeline"):
             self.assertRegex(answer.stdout, rf"(?m)^  {name} ")
 
     def test_an_unknown_subcommand_is_named(self):

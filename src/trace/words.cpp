@@ -1,0 +1,81 @@
+#include "trace/words.hpp"
+
+#include <array>
+
+namespace sb::trace {
+namespace {
+
+template <std::size_t Count, class Enum>
+std::string_view at(const std::array<std::string_view, Count>& words, Enum which) {
+  const auto index = static_cast<std::size_t>(which);
+  return index < Count ? words[index] : "?";
+}
+
+std::string spaced(std::string_view word) {
+  std::string text(word);
+  for (char& letter : text)
+    if (letter == '_') letter = ' ';
+  return text;
+}
+
+}  // namespace
+
+std::string_view word(operation_kind kind) {
+  static constexpr std::array<std::string_view, 12> words = {
+      "kernel",   "copy", "fill",        "host_function", "event_record", "event_wait",
+      "allocate", "free", "graph_begin", "graph_end",     "section",      "marker"};
+  return at(words, kind);
+}
+
+std::string_view word(engine_kind kind) {
+  static constexpr std::array<std::string_view, 6> words = {
+      "none", "multiprocessors", "host_to_device", "device_to_host", "device_to_device", "host"};
+  return at(words, kind);
+}
+
+std::string_view word(wait_cause cause) {
+  static constexpr std::array<std::string_view, 9> words = {
+      "stream_order", "event",       "legacy_barrier", "graph_edge", "queue_head",
+      "engine_busy",  "device_full", "host_call",      "allocation"};
+  return at(words, cause);
+}
+
+std::string_view word(copy_direction direction) {
+  static constexpr std::array<std::string_view, 5> words = {
+      "host_to_device", "device_to_host", "device_to_device", "peer", "host_to_host"};
+  return at(words, direction);
+}
+
+std::string_view word(memory_kind kind) {
+  static constexpr std::array<std::string_view, 4> words = {"device", "pinned", "managed",
+                                                            "pageable"};
+  return at(words, kind);
+}
+
+std::string label(const trace& what, const operation& op) {
+  if (op.kind == operation_kind::copy) return "copy " + spaced(word(op.direction));
+  if (op.name != none) return what.names[op.name];
+  return spaced(word(op.kind));
+}
+
+std::string stream_label(const trace& what, number which) {
+  const stream& one = what.streams[which];
+  std::string text = "stream " + std::to_string(which);
+  if (!one.name.empty()) return text + " " + one.name;
+  if (one.kind == stream_kind::legacy) return text + " (default)";
+  return one.per_thread ? text + " (per-thread default)" : text;
+}
+
+std::string thread_label(const trace& what, number which) {
+  const std::string& name = what.threads[which].name;
+  std::string text = "thread " + std::to_string(which);
+  if (!name.empty()) (text += ' ') += name;
+  return text;
+}
+
+std::string place_label(const trace& what, number which) {
+  if (which == none) return {};
+  return what.places[which].file + ":" + std::to_string(what.places[which].line);
+}
+
+}  // namespace sb::trace

@@ -1,0 +1,23 @@
+// Words for what a trace has numbers for, as the exports write them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "trace/trace.hpp"
+
+namespace sb::trace {
+
+[[nodiscard]] std::string_view word(operation_kind kind);
+[[nodiscard]] std::string_view word(engine_kind kind);
+[[nodiscard]] std::string_view word(wait_cause cause);
+[[nodiscard]] std::string_view word(copy_direction direction);
+[[nodiscard]] std::string_view word(memory_kind kind);
+
+// What to call an operation: the kernel's name, "copy host to device", …
+[[nodiscard]] std::string label(const trace& what, const operation& op);
+[[nodiscard]] std::string stream_label(const trace& what, number stream);
+[[nodiscard]] std::string thread_label(const trace& what, number thread);
+[[nodiscard]] std::string place_label(const trace& what, number place);  // file:line, or empty
+
+}  // namespace sb::trace

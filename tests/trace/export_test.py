@@ -1,0 +1,264 @@
+"""`streambed export`: each format is read back by another reader, and nothing is replaced unasked."""
+
+import collections
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MAKE_TRACE = sys.argv.pop()
+STREAMBED = sys.argv.pop()
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def parse_text_proto(text):
+    """protoc's text output as nested lists: {field: [values]}."""
+    root = collections.defaultdict(list)
+    stack = [root]
+    for line in text.splitlines():
+        line = line.strip()
+        if line.endswith("{"):
+            inner = collections.defaultdict(list)
+            stack[-1][line[:-1].strip()].append(inner)
+            stack.append(inner)
+        elif line == "}":
+            stack.pop()
+        elif line:
+            key, value = line.split(":", 1)
+            stack[-1][key].append(json.loads(value.strip().replace("\\'", "'")))
+    return root
+
+
+class Export(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def trace(self, kind):
+        path = self.folder / f"{kind}.sbt"
+        subprocess.run([MAKE_TRACE, kind, path], check=True, timeout=60)
+        return path
+
+    def export(self, *arguments, **options):
+        return subprocess.run([STREAMBED, "export", *arguments], capture_output=True, timeout=100,
+                              **options)
+
+    def text(self, kind, form):
+        answer = self.export(self.trace(kind), "--format", form)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        return answer.stdout.decode()
+
+    def perfetto(self, kind):
+        out = self.folder / f"{kind}.pftrace"
+        answer = self.export(self.trace(kind), "--format", "perfetto", "-o", out)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        with out.open("rb") as file:
+            decoded = subprocess.run(
+                ["protoc", f"--proto_path={HERE}", "--decode=Trace", "perfetto.proto"], stdin=file,
+                capture_output=True, text=True, timeout=60)
+        self.assertEqual(decoded.returncode, 0, decoded.stderr)
+        # A field that the schema does not know comes out as a bare number.
+        self.assertIsNone(re.search(r"^\s*\d+[:{ ]", decoded.stdout, re.MULTILINE), decoded.stdout)
+        return parse_text_proto(decoded.stdout)["packet"]
+
+    def test_perfetto_has_a_row_for_each_thread_engine_and_stream(self):
+        packets = self.perfetto("complete")
+        tracks = [p["track_descriptor"][0] for p in packets if p["track_descriptor"]]
+        groups = {t["uuid"][0]: t["process"][0]["process_name"][0] for t in tracks if t["process"]}
+        rows = [(groups[t["parent_uuid"][0]], t["name"][0]) for t in tracks if t["parent_uuid"]]
+        device = "device 0 NVIDIA H200"
+        for row in [("small", "thread 0 main"), ("small", "thread 0 main annotations"),
+                    (device, "multiprocessors"), (device, "host to device"),
+                    (device, "stream 0 (default)"), (device, "stream 1 work")]:
+            self.assertIn(row, rows)
+        # The kernels that overlap have two lanes.
+        self.assertEqual(rows.count((device, "multiprocessors")), 2)
+        self.assertEqual(len({t["uuid"][0] for t in tracks}), len(tracks))
+
+    def test_perfetto_slices_are_properly_nested_and_named(self):
+        for kind in ("complete", "random"):
+            packets = self.perfetto(kind)
+            self.assertEqual(packets[0]["sequence_flags"], [1])
+            names, open_slices, seen = {}, collections.defaultdict(list), collections.Counter()
+            last = collections.defaultdict(int)
+            for packet in packets:
+                self.assertEqual(packet["trusted_packet_sequence_id"], [1])
+                for data in packet["interned_data"]:
+                    for name in data["event_names"]:
+                        names[name["iid"][0]] = name["name"][0]
+                for event in packet["track_event"]:
+                    track, time = event["track_uuid"][0], packet["timestamp"][0]
+                    self.assertGreaterEqual(time, last[track])
+                    last[track] = time
+                    if event["type"] == [2]:
+                        open_slices[track].pop()
+                    else:
+                        seen[names[event["name_iid"][0]]] += 1
+                        if event["type"] == [1]:
+                            self.assertEqual(open_slices[track], [])
+                            open_slices[track].append(event)
+            self.assertFalse(any(open_slices.values()))
+            if kind == "complete":
+                # In the row of the engine and in that of the stream.
+                self.assertEqual(seen['scale(float*, "n")'], 4)
+                self.assertEqual(seen["copy host to device"], 2)
+                self.assertEqual(seen["reduce"], 1)  # never started
+                self.assertEqual(seen["cudaLaunchKernel"], 3)
+
+    def test_perfetto_flows_lead_from_what_was_waited_for(self):
+        starts, ends = {}, {}
+        for packet in self.perfetto("complete"):
+            for event in packet["track_event"]:
+                for flow in event["flow_ids"]:
+                    starts.setdefault(flow, packet["timestamp"][0])
+                for flow in event["terminating_flow_ids"]:
+                    self.assertNotIn(flow, ends)
+                    ends[flow] = packet["timestamp"][0]
+        self.assertEqual(len(ends), 2)  # of the third edge the waiter never started
+        for flow, time in ends.items():
+            self.assertLess(starts[flow], time)
+
+    def test_chrome_is_json_with_slices_and_arrows(self):
+        events = json.loads(self.text("complete", "chrome"))["traceEvents"]
+        slices = [e for e in events if e["ph"] == "X"]
+        kernel = next(e for e in slices if e["cat"] == "kernel")
+        self.assertEqual((kernel["ts"], kernel["dur"]), (3.0, 2.0))
+        self.assertEqual(kernel["name"], 'scale(float*, "n")')
+        self.assertEqual(kernel["args"]["line"], "small.cu:12")
+        self.assertEqual(sum(e["cat"] == "call" for e in slices), 4)
+        begun = {e["id"]: e for e in events if e["ph"] == "s"}
+        ended = {e["id"]: e for e in events if e["ph"] == "f"}
+        self.assertEqual(begun.keys(), ended.keys())
+        self.assertEqual({e["cat"] for e in begun.values()}, {"stream_order", "event"})
+        rows = {(e["pid"], e["tid"]) for e in events if e["name"] == "thread_name"}
+        self.assertLessEqual({(e["pid"], e["tid"]) for e in slices}, rows)
+
+    def test_csv_has_a_line_for_each_operation(self):
+        rows = list(csv.DictReader(io.StringIO(self.text("complete", "csv"))))
+        self.assertEqual([r["kind"] for r in rows], ["copy"] + ["kernel"] * 3 + ["fill"])
+        self.assertEqual(rows[0]["bytes"], "4194304")
+        self.assertEqual(rows[0]["host memory"], "pinned")
+        self.assertEqual(rows[1]["name"], 'scale(float*, "n")')
+        self.assertEqual(rows[1]["grid"], "1024x1x1")
+        self.assertEqual(rows[1]["waits"], "stream_order:0:3000")
+        self.assertEqual(rows[3]["started"], "")
+        for row in csv.reader(io.StringIO(self.text("random", "csv"))):
+            self.assertEqual(len(row), 26)
+
+    def test_tables_are_those_of_nsys(self):
+        text = self.text("complete", "text")
+        for title, columns in {
+                "NVTX Range Summary (nvtx_sum)": "Time (%) Total Time (ns) Instances Avg (ns)"
+                " Med (ns) Min (ns) Max (ns) StdDev (ns) Range",
+                "CUDA API Summary (cuda_api_sum)": "Time (%) Total Time (ns) Num Calls Avg (ns)"
+                " Med (ns) Min (ns) Max (ns) StdDev (ns) Name",
+                "CUDA GPU Kernel Summary (cuda_gpu_kern_sum)": "Time (%) Total Time (ns) Instances"
+                " Avg (ns) Med (ns) Min (ns) Max (ns) StdDev (ns) Name",
+                "CUDA GPU MemOps Summary (by Time) (cuda_gpu_mem_time_sum)": "Time (%) Total Time"
+                " (ns) Count Avg (ns) Med (ns) Min (ns) Max (ns) StdDev (ns) Operation",
+                "CUDA GPU MemOps Summary (by Size) (cuda_gpu_mem_size_sum)": "Total (MB) Count"
+                " Avg (MB) Med (MB) Min (MB) Max (MB) StdDev (MB) Operation"}.items():
+            found = re.search(rf"^ \*\* {re.escape(title)}:\n\n(.*)\n( -[- ]*)\n", text, re.MULTILINE)
+            self.assertTrue(found, title)
+            self.assertEqual(found.group(1).split(), columns.split())
+            self.assertEqual(len(found.group(1)), len(found.group(2)))
+        rows = [re.split(r"\s{2,}", line.strip()) for line in text.splitlines()]
+        self.assertIn(["60.0", "600", "3", "200.0", "200.0", "100", "300", "100.0",
+                       "cudaLaunchKernel"], rows)
+        self.assertIn(["100.0", "5,000", "2", "2,500.0", "2,500.0", "2,000", "3,000", "707.1",
+                       'scale(float*, "n")'], rows)
+        self.assertIn(["4.194", "1", "4.194", "4.194", "4.194", "4.194", "0.000",
+                       "[CUDA memcpy Host-to-Device]"], rows)
+        self.assertIn(["1.000", "1", "1.000", "1.000", "1.000", "1.000", "0.000",
+                       "[CUDA memset]"], rows)
+
+    def test_a_file_is_replaced_only_when_asked(self):
+        trace, out = self.trace("complete"), self.folder / "out.csv"
+        out.write_text("mine")
+        answer = self.export(trace, "--format", "csv", "-o", out)
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn(b"exists already", answer.stderr)
+        self.assertEqual(out.read_text(), "mine")
+        answer = self.export(trace, "--format", "csv", "-o", out, "--force")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertTrue(out.read_text().startswith("operation,"))
+
+    def test_the_trace_itself_is_never_the_output(self):
+        trace = self.trace("complete")
+        before = trace.read_bytes()
+        answer = self.export(trace, "--format", "csv", "-o", trace, "--force")
+        self.assertEqual(answer.returncode, 2)
+        self.assertEqual(trace.read_bytes(), before)
+
+    def test_bad_traces_are_a_message_and_no_file(self):
+        good = self.trace("complete").read_bytes()
+        bad = {"foreign": b"hello\n", "empty": b"", "newer": good[:8] + b"\x09" + good[9:],
+               "damaged": good[:200] + bytes([good[200] ^ 1]) + good[201:]}
+        words = {"foreign": "not a Streambed trace", "empty": "empty", "newer": "newer Streambed",
+                 "damaged": "damaged"}
+        for name, data in bad.items():
+            path, out = self.folder / name, self.folder / f"{name}.csv"
+            path.write_bytes(data)
+            answer = self.export(path, "--format", "csv", "-o", out)
+            self.assertEqual(answer.returncode, 1, name)
+            self.assertIn(words[name], answer.stderr.decode())
+            self.assertFalse(out.exists())
+        answer = self.export(self.folder / "nowhere", "--format", "csv")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn(b"No such file", answer.stderr)
+
+    def test_a_trace_that_stops_is_exported_up_to_there(self):
+        whole = self.trace("complete").read_bytes()
+        cut = self.folder / "cut.sbt"
+        cut.write_bytes(whole[:len(whole) // 2])
+        answer = self.export(cut, "--format", "csv")
+        self.assertEqual(answer.returncode, 0)
+        self.assertIn(b"stops without an end", answer.stderr)
+        lines = answer.stdout.count(b"\n")
+        self.assertTrue(1 <= lines < 6)
+
+    def test_an_unknown_format_is_refused(self):
+        answer = self.export(self.trace("complete"), "--format", "paper")
+        self.assertEqual(answer.returncode, 2)
+
+    def test_a_full_disk_leaves_no_file(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        with open("/dev/full", "wb") as full:
+            answer = subprocess.run([STREAMBED, "export", self.trace("complete"), "--format", "csv"],
+                                    stdout=full, stderr=subprocess.PIPE, timeout=60)
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn(b"No space left", answer.stderr)
+
+    def test_a_large_trace_has_a_bar_on_a_terminal_only(self):
+        trace, out = self.trace("large"), self.folder / "out.txt"
+        main, terminal = pty.openpty()
+        running = subprocess.Popen([STREAMBED, "export", trace, "--format", "text", "-o", out],
+                                   stderr=terminal)
+        os.close(terminal)
+        shown = b""
+        while True:
+            try:
+                part = os.read(main, 4096)
+            except OSError:
+                break
+            if not part:
+                break
+            shown += part
+        os.close(main)
+        self.assertEqual(running.wait(timeout=60), 0)
+        self.assertRegex(shown.decode(), r"reading the trace \[#+\.*\] +\d+ %")
+        quiet = self.export(trace, "--format", "text", "-o", out, "--force")
+        self.assertNotIn(b"reading", quiet.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
