@@ -20,6 +20,7 @@
 
 #include "base/status.hpp"
 #include "cudart/handle_table.hpp"
+#include "engine/call_frame.hpp"
 #include "engine/engine.hpp"
 #include "engine/fork.hpp"
 #include "engine/operation.hpp"
@@ -146,18 +147,24 @@ inline cudaError_t answer(cudaError_t e) {
 }
 inline cudaError_t answer(status s) { return answer(to_cuda(s)); }
 
+inline cudaError_t to_cuda(engine::call_frame& frame, cudaError_t e) {
+  frame.answered(static_cast<int>(e));
+  return e;
+}
+
 // Runs the body of an entry point. The body returns status or cudaError_t:
 //   SB_API cudaError_t CUDARTAPI cudaX(int a) {
 //     return entry(call_kind::device, [&]() -> status { ... });
 //   }
 template <class Body>
-cudaError_t entry(call_kind kind, Body&& body) noexcept {
+cudaError_t entry(call_kind kind, Body&& body, const char* name = __builtin_FUNCTION()) noexcept {
   const engine::unwatched quiet;
   try {
     if (engine::forked_away()) return answer(status::initialization_error);
+    engine::call_frame frame(name);
     const status admitted = admit(kind);
-    if (admitted != status::success) return answer(admitted);
-    return answer(body());
+    if (admitted != status::success) return to_cuda(frame, answer(admitted));
+    return to_cuda(frame, answer(body()));
   } catch (const std::bad_alloc&) {
     return answer(cudaErrorMemoryAllocation);
   } catch (...) {
@@ -168,7 +175,8 @@ cudaError_t entry(call_kind kind, Body&& body) noexcept {
 // The same when arguments are checked first: what is wrong with them is answered even after a
 // fault, and leaves captures alone.
 template <class Check, class Body>
-cudaError_t entry(call_kind kind, Check&& check, Body&& body) noexcept {
+cudaError_t entry(call_kind kind, Check&& check, Body&& body,
+                  const char* name = __builtin_FUNCTION()) noexcept {
   const engine::unwatched quiet;
   try {
     if (engine::forked_away()) return answer(status::initialization_error);
@@ -177,7 +185,7 @@ cudaError_t entry(call_kind kind, Check&& check, Body&& body) noexcept {
   } catch (...) {
     return answer(cudaErrorUnknown);
   }
-  return entry(kind, std::forward<Body>(body));
+  return entry(kind, std::forward<Body>(body), name);
 }
 
 // --- devices and streams ------------------------------------------------------------------------

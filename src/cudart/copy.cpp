@@ -71,6 +71,7 @@ result<checked_copy> check(const copy_request& r) {
   op.source_pitch = r.source_pitch;
   op.destination_slice = r.destination_slice;
   op.source_slice = r.source_slice;
+  op.pageable = c.destination.pageable() || c.source.pageable();
   if (c.destination_side == side::host) {
     op.direction =
         c.source_side == side::host ? copy_direction::host_to_host : copy_direction::device_to_host;
@@ -103,6 +104,8 @@ bool stage(engine::copy_operation& op, device_id device) {
       }
     }
   }
+  if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
+    the_engine().spend(static_cast<double>(bytes) / timing->stage_bytes_per_ns);
   op.source = buffer.get();
   op.source_pitch = op.width;
   op.source_slice = op.width * op.height;

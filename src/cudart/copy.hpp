@@ -38,14 +38,18 @@ inline bool known_kind(cudaMemcpyKind kind) {
 // arguments are answered even after a fault (faults.tsv *.memcpy.zero, *.memcpy.bad.kind). `check`
 // answers not_ready for "nothing to do".
 template <class Check, class Body>
-cudaError_t transfer_entry(Check&& check, Body&& body) noexcept {
-  return entry(call_kind::light, [&]() -> status {
-    const status arguments = check();
-    if (arguments == status::not_ready) return status::success;
-    if (arguments != status::success) return arguments;
-    if (const status s = admit(call_kind::device); s != status::success) return s;
-    return body();
-  });
+cudaError_t transfer_entry(Check&& check, Body&& body,
+                           const char* name = __builtin_FUNCTION()) noexcept {
+  return entry(
+      call_kind::light,
+      [&]() -> status {
+        const status arguments = check();
+        if (arguments == status::not_ready) return status::success;
+        if (arguments != status::success) return arguments;
+        if (const status s = admit(call_kind::device); s != status::success) return s;
+        return body();
+      },
+      name);
 }
 
 // Whether the allocation holds `depth` slices of `height` rows of `width` bytes from `first` on.

@@ -82,6 +82,10 @@ status record(cudaEvent_t event_handle, cudaStream_t stream_handle, unsigned fla
     (*event)->captured_by.reset();
     (*event)->tips.clear();
   }
+  if (const timing_profile* timing = the_engine().timing();
+      timing != nullptr && ((*event)->flags & cudaEventDisableTiming) == 0) {
+    the_engine().spend(timing->timed_record_ns);
+  }
   const auto command = enqueue(**stream, record_now((*event)->state));
   if (!command) return command.error();
   pools_see_record(**stream, *command);
@@ -229,10 +233,14 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
       return enqueue(**stream, std::move(wait)).error();
     }
     const command_id record = newest_record(**event);
-    if (!record.valid()) return status::success;
+    if (!record.valid()) {
+      the_engine().idle_wait((*stream)->id, (*event)->state.get());
+      return status::success;
+    }
     // Checked for races, the wait counts even where it has nothing to wait for.
     if ((*stream)->kind != stream_kind::legacy && !engine::races_checked() &&
         the_engine().done(record)) {
+      the_engine().idle_wait((*stream)->id, (*event)->state.get());
       return status::success;
     }
     pools_see_wait(**stream, record);

@@ -57,8 +57,10 @@ status fill(const fill_request& r, cudaStream_t handle, call_form form) {
   return wait_for(**stream, *command);
 }
 
-cudaError_t fill_entry(const fill_request& r, cudaStream_t stream, call_form form) {
-  return transfer_entry([&] { return check_shape(r); }, [&] { return fill(r, stream, form); });
+cudaError_t fill_entry(const fill_request& r, cudaStream_t stream, call_form form,
+                       const char* name = __builtin_FUNCTION()) {
+  return transfer_entry([&] { return check_shape(r); }, [&] { return fill(r, stream, form); },
+                        name);
 }
 
 fill_request box(const cudaPitchedPtr& p, int value, const cudaExtent& e) {

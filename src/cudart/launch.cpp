@@ -86,6 +86,7 @@ status launch(const void* stub, const launch_shape& shape, void** arguments, cud
     return operation.error();
   }
   operation->place = extras.place;
+  the_engine().call_place(extras.place.file, extras.place.line);
   if (is_capturing(**stream)) {
     node_recipe recipe = kernel_recipe(stub, shape, std::move(*operation), **stream);
     if (extras.priority) recipe.priority = *extras.priority;

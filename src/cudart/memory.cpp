@@ -16,17 +16,21 @@ constexpr std::size_t pitch_unit = 512;
 
 // A null out pointer is answered before anything else, a size of 0 before captures are looked at.
 template <class Allocate>
-cudaError_t allocate_entry(void** out, bool nothing, Allocate&& allocate) {
+cudaError_t allocate_entry(void** out, bool nothing, Allocate&& allocate,
+                           const char* name = __builtin_FUNCTION()) {
   const auto check = [&] { return out != nullptr ? status::success : status::invalid_value; };
-  return entry(call_kind::device, check, [&]() -> status {
-    *out = nothing ? nullptr : *out;
-    if (nothing) return status::success;
-    if (const status s = admit_unsafe_call(); s != status::success) return s;
-    const result<void*> base = allocate();
-    if (base) *out = *base;
-    engine::memory_taken_again();
-    return base.error();
-  });
+  return entry(
+      call_kind::device, check,
+      [&]() -> status {
+        *out = nothing ? nullptr : *out;
+        if (nothing) return status::success;
+        if (const status s = admit_unsafe_call(); s != status::success) return s;
+        const result<void*> base = allocate();
+        if (base) *out = *base;
+        engine::memory_taken_again();
+        return base.error();
+      },
+      name);
 }
 
 result<void*> allocate_device(std::size_t bytes) {
@@ -166,6 +170,8 @@ SB_API cudaError_t CUDARTAPI cudaHostAlloc(void** out, size_t bytes, unsigned fl
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   if ((flags & ~known) != 0) return answer(status::invalid_value);
   return allocate_entry(out, bytes == 0, [&] {
+    if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
+      the_engine().spend(static_cast<double>(bytes) / timing->pin_bytes_per_ns);
     return the_memory().allocate_pinned(current_device(), bytes, flags);
   });
 }

@@ -54,7 +54,10 @@ status allocate(void** out, std::size_t bytes, cudaMemPool_t handle, bool from_p
   auto place = the_pools().allocate(pool, pool_user(**stream), bytes);
   if (!place) return place.error();
   if (!place->after.empty()) {
-    the_engine().submit((*stream)->id, engine::marker_operation{}, place->after);
+    engine::marker_operation marker;
+    marker.role = engine::marker_role::allocate;
+    marker.bytes = bytes;
+    the_engine().submit((*stream)->id, std::move(marker), place->after);
   }
   the_engine().takes_freed_memory((*stream)->id);
   *out = place->base;
@@ -66,6 +69,8 @@ status free_device_later(void* pointer, CUstream_st& stream) {
   const auto detached = the_memory().detach_device(pointer);
   if (!detached) return status::invalid_value;
   engine::marker_operation marker;
+  marker.role = engine::marker_role::free;
+  marker.bytes = detached->bytes;
   marker.reached = [gone = *detached] { the_memory().release_detached(gone); };
   return enqueue(stream, std::move(marker)).error();
 }
@@ -73,7 +78,9 @@ status free_device_later(void* pointer, CUstream_st& stream) {
 status free_pool_memory(void* pointer, CUstream_st& stream) {
   const auto pool = the_pools().begin_free(pointer, memory_pool::counting::at_call);
   if (!pool) return pool.error();
-  const auto command = enqueue(stream, engine::marker_operation{});
+  engine::marker_operation marker;
+  marker.role = engine::marker_role::free;
+  const auto command = enqueue(stream, engine::operation(std::move(marker)));
   engine::free_mark mark{pool_user(stream), {}};
   if (command) mark.command = *command;
   the_pools().finish_free(*pool, pointer, mark);

@@ -34,6 +34,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   failure = {};
   failed_thread = nullptr;
   failed = false;
+  model_ns = r.model_ns;
   loop = {};
   context.block_idx[0] = static_cast<std::uint32_t>(i % launch.grid.x);
   context.block_idx[1] = static_cast<std::uint32_t>(i / launch.grid.x % launch.grid.y);
@@ -179,7 +180,7 @@ block_outcome block::resume(worker& w) {
       continue;
     }
     if (sleeping_.count != 0) {
-      const std::uint64_t now = steady_ns();
+      const std::uint64_t now = now_ns();
       if (now >= next_wake_ns_) {
         release_sleepers(now);
         continue;
@@ -314,7 +315,7 @@ void block::resolve_converging() {
 }
 
 void block::sleep_until(device_thread& t, std::uint64_t ns) {
-  if (steady_ns() >= ns) return;
+  if (now_ns() >= ns) return;
   t.wake_ns = ns;
   if (sleeping_.count == 0 || ns < next_wake_ns_) next_wake_ns_ = ns;
   sleeping_.push(&t);

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/device_abi.hpp"
+#include "engine/clock.hpp"
 #include "engine/fiber.hpp"
 #include "engine/kernel_run.hpp"
 #include "engine/races.hpp"
@@ -117,8 +118,9 @@ struct block {
   kernel_run* run = nullptr;
   worker* on = nullptr;
   std::uint64_t index = 0;
-  bool unfinished = false;    // gave up a turn half done; guarded by the pool
-  std::uint64_t wake_ns = 0;  // outcome sleeping
+  bool unfinished = false;     // gave up a turn half done; guarded by the pool
+  std::uint64_t wake_ns = 0;   // outcome sleeping
+  std::uint64_t model_ns = 0;  // the time, when it is modelled; 0: the real clock
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them
   bool failed = false;  // ends now; a failure without it waits for threads that can still run
@@ -139,6 +141,9 @@ struct block {
   } loop;
 
   [[nodiscard]] bool has_fibers() const { return info->mode == abi::kernel_mode::fibers; }
+
+  // The time of the device.
+  [[nodiscard]] std::uint64_t now_ns() const { return model_ns != 0 ? model_ns : steady_ns(); }
 
   // Gets ready to run block `index` of `run`.
   void begin(kernel_run& run, std::uint64_t index);

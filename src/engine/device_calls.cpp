@@ -106,7 +106,7 @@ void drop_if_cancelled(block& b, device_thread& t) {
 // within nanoseconds and whose waits are far longer.
 std::uint64_t loop_real(block& b) {
   if (b.loop.waits++ % 16 == 0 && (b.loop.waits != 1 || b.loop.real_ns == 0))
-    b.loop.real_ns = steady_ns();
+    b.loop.real_ns = b.now_ns();
   return b.loop.real_ns;
 }
 
@@ -139,7 +139,7 @@ void loop_advance_to(block& b, std::uint64_t now, std::uint64_t target) {
 std::uint64_t read_clock(thread_context* self) {
   block& b = block_of(self);
   device_thread& t = thread_of(self);
-  const std::uint64_t real = steady_ns();
+  const std::uint64_t real = b.now_ns();
   std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : real;
   b.loop.real_ns = real;
   b.loop.waits = 0;
@@ -156,7 +156,7 @@ std::uint64_t read_clock(thread_context* self) {
       loop_advance_to(b, real, now);
     } else {
       b.sleep_until(t, now + std::max<std::uint64_t>(1000, waited / 64));
-      now = steady_ns();
+      now = b.now_ns();
     }
   }
   now = std::max(now, t.clock_ns + least_step_ns);
@@ -199,7 +199,7 @@ constexpr std::uint32_t longest_sleep_ns = 1'000'000;
 void nanosleep(thread_context* self, std::uint32_t ns) {
   block& b = block_of(self);
   ns = std::min(ns, longest_sleep_ns);
-  wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), loop_real(b)) : steady_ns()) + ns);
+  wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), loop_real(b)) : b.now_ns()) + ns);
 }
 
 void yield(thread_context* self) {

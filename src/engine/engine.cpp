@@ -12,6 +12,8 @@
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
 #include "engine/fork.hpp"
+#include "engine/modelled.hpp"
+#include "engine/recorder.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::engine {
@@ -38,9 +40,12 @@ std::optional<std::uint32_t> number_in_environment(const char* name, std::uint32
 
 engine_options options_from_environment() {
   engine_options o;
+  o.record = true;
   o.devices.assign(number_in_environment("STREAMBED_DEVICES", 0, 64).value_or(1), h200_profile());
   const auto own = static_cast<std::uint32_t>(h200_profile().default_connections);
   o.connections = number_in_environment("CUDA_DEVICE_MAX_CONNECTIONS", 1, 32).value_or(own);
+  if (const char* device = std::getenv("STREAMBED_DEVICE"); device != nullptr && *device != 0)
+    o.timing = h200_timing();
   o.workers = number_in_environment("STREAMBED_WORKERS", 1, 1024).value_or(0);
   return o;
 }
@@ -50,7 +55,7 @@ sched::machine machine_of(const engine_options& o) {
   for (const device_profile& p : o.devices) m.devices.push_back(sched::limits_of(p));
   m.connections = o.connections;
   // What an H200 completes in some microseconds may take a busy machine this long (nanoseconds).
-  m.host_function_grace = 3'000'000;
+  m.host_function_grace = o.timing ? 0 : 3'000'000;
   return m;
 }
 
@@ -102,6 +107,18 @@ engine::impl::impl(engine_options given)
       [this](node& n) { complete(n); });
   workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(),
                                           cores_to_spare, *this);
+  if (options.timing) {
+    model = std::make_unique<modelled>(*this, *options.timing);
+    model->take_clocks();
+  }
+  if (options.record) {
+    record = recorder::from_environment(options.devices, options.connections, model != nullptr,
+                                        options.profile);
+  }
+  if (record) {
+    record->start_clock([this] { return clock_ns(); });
+    observe_allocations(record.get());
+  }
 }
 
 engine::impl::~impl() { stop(std::chrono::hours(24)); }
@@ -123,6 +140,7 @@ stream_id engine::create_stream(device_id device, stream_kind kind, int priority
   const stream_id id = impl_->scheduler.create_stream(device, kind, priority);
   impl_->streams.add(id, device, priority, number);
   impl_->races.add_stream(id, device, kind);
+  if (impl_->record) impl_->record->add_stream(id, device, kind, priority);
   return id;
 }
 
@@ -138,6 +156,7 @@ stream_id engine::legacy_stream(device_id device) {
     id = impl_->scheduler.create_stream(device, stream_kind::legacy, 0);
     impl_->streams.add(id, device, 0, 0);
     impl_->races.add_stream(id, device, stream_kind::legacy);
+    if (impl_->record) impl_->record->add_stream(id, device, stream_kind::legacy, 0);
   }
   return id;
 }
@@ -201,14 +220,24 @@ void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   waits.push_back({waiter, &w});
   drain();
   finish(lock);
-  w.wait(cores_to_spare);
+  const std::uint64_t begin = record ? clock_ns() : 0;
+  if (record) record->blocks();
+  if (model)
+    model->wait(w);
+  else
+    w.wait(cores_to_spare);
+  if (record) {
+    recorded_call& call = recorder::present();
+    call.blocked_ns += clock_ns() - begin;
+    call.blocked_on = w.released_by;
+  }
 }
 
 // A worker that attends is about to take in what was submitted: it can run it at once, where this
 // thread would have to hand it over.
 void engine::impl::let_attend() {
   constexpr int looks = 50;
-  if (!cores_to_spare) return;
+  if (!cores_to_spare || model) return;
   for (int i = 0; i < looks && workers->attended() && !box.empty(); ++i) relax();
 }
 
@@ -265,6 +294,43 @@ status engine::sticky_error(device_id device) const {
 
 void engine::reset(device_id device) { impl_->reset(device); }
 
-std::uint64_t engine::now_ns() const { return steady_ns(); }
+std::uint64_t engine::impl::clock_ns() const { return model ? model->now() : steady_ns(); }
+
+std::uint64_t engine::now_ns() const { return impl_->clock_ns(); }
+
+bool engine::is_modelled() const { return impl_->model != nullptr; }
+
+void engine::call(const char* name) {
+  impl& e = *impl_;
+  const std::uint64_t begin = e.model ? e.model->clocks().now() : e.record ? steady_ns() : 0;
+  if (e.model) e.model->call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
+  if (e.record) e.record->begin_call(name, begin);
+}
+
+void engine::end_call(int status) {
+  if (impl_->record) impl_->record->end_call(impl_->clock_ns(), status);
+}
+
+void engine::call_place(const char* file, std::uint32_t line) {
+  if (impl_->record) impl_->record->call_place(file, line);
+}
+
+void engine::idle_wait(stream_id stream, const void* event) {
+  if (!impl_->record) return;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->record->idle_wait(stream, event, impl_->clock_ns());
+}
+
+void engine::spend(double ns) {
+  if (impl_->model) impl_->model->call(static_cast<std::uint64_t>(ns));
+}
+
+const timing_profile* engine::timing() const {
+  return impl_->model ? &impl_->model->timing() : nullptr;
+}
+
+void engine::impl::hung() {
+  if (record) record->close(trace::ending::hung, model->clocks().deterministic(), clock_ns());
+}
 
 }  // namespace sb::engine

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "base/status.hpp"
@@ -15,6 +16,7 @@
 #include "engine/operation.hpp"
 #include "model/device_profile.hpp"
 #include "model/ids.hpp"
+#include "model/timing_profile.hpp"
 #include "sched/scheduler.hpp"
 
 namespace sb::engine {
@@ -25,7 +27,12 @@ struct engine_options {
   std::uint32_t pending_entries =
       1021;                   // a stream takes this many in a queue; the next call blocks
   std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
+  bool record = false;        // a trace, when STREAMBED_TRACE names one
+  std::string profile = "h200";
+  std::optional<timing_profile> timing;  // modelled time, by these numbers; none: the real clock
 };
+
+class modelled;
 
 class engine {
  public:
@@ -88,10 +95,23 @@ class engine {
   // True on the thread that runs host functions, while it runs one.
   [[nodiscard]] static bool in_host_function();
 
+  // --- modelled time
+  [[nodiscard]] bool is_modelled() const;
+  // The calling thread comes in by a call of this name: it waits for its turn, and the call's cost
+  // passes. Nothing happens by the real clock.
+  void call(const char* name);
+  void end_call(int status);
+  // For the trace: where the present call stands, and one that comes to nothing.
+  void call_place(const char* file, std::uint32_t line);
+  void idle_wait(stream_id stream, const void* event);
+  void spend(double ns);  // of the calling thread's time
+  [[nodiscard]] const timing_profile* timing() const;
+
   // Nanoseconds of the engine's clock (monotonic).
   [[nodiscard]] std::uint64_t now_ns() const;
 
  private:
+  friend class modelled;
   struct impl;
   std::unique_ptr<impl> impl_;
 };

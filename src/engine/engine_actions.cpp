@@ -7,6 +7,8 @@
 
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/modelled.hpp"
+#include "engine/recorder.hpp"
 #include "engine/shared_event.hpp"
 #include "engine/transfer.hpp"
 #include "model/stream_rules.hpp"
@@ -46,6 +48,7 @@ void engine::impl::release(kernel_run& run, std::uint64_t n) {
 }
 
 void engine::impl::end_command(node* n) {
+  if (record && !n->ended) record->finished(*n, n->times.end != 0 ? n->times.end : clock_ns());
   n->ended = true;
   dead.push_back(n);
 }
@@ -73,7 +76,12 @@ void engine::impl::drain() {
     if (word.load(std::memory_order_relaxed) != waits) word.store(waits, std::memory_order_relaxed);
   }
   // Last: a thread that is released finds done whatever was done with what it waited for.
-  for (host_wait* w : released) w->release();
+  for (host_wait* w : released) {
+    if (model)
+      model->release(*w);
+    else
+      w->release();
+  }
   released.clear();
 }
 
@@ -85,7 +93,14 @@ void engine::impl::act(const sched::action& a) {
     case sched::action_kind::grant: {
       node* n = node_of(a);
       if (n->ended || failed(n->device) || stopped) break;
-      if (workers->keep_small(n->run, a.count)) {
+      if (record && !n->recorded.began) {
+        if (!model) n->times.begin = steady_ns();
+        record->started(*n, clock_ns());
+      }
+      if (model) {
+        hold(n->run, a.count);
+        model->grant(*n, a.count);
+      } else if (workers->keep_small(n->run, a.count)) {
         hold(n->run, 1);
       } else {
         hold(n->run, a.count);
@@ -102,7 +117,8 @@ void engine::impl::act(const sched::action& a) {
         // A record that was overtaken by a newer one leaves no trace.
         const std::uint64_t newest = event.reached_record.load(std::memory_order_relaxed);
         if (newest == command_id::none_value || newest < n->id.value) {
-          event.reached_ns.store(steady_ns(), std::memory_order_relaxed);
+          event.reached_ns.store(model ? model->record_ns(*n) : steady_ns(),
+                                 std::memory_order_relaxed);
           event.reached_record.store(n->id.value, std::memory_order_release);
         }
       } else if (auto* marker = std::get_if<marker_operation>(&n->what); marker != nullptr) {
@@ -122,6 +138,7 @@ void engine::impl::act(const sched::action& a) {
     case sched::action_kind::release:
       for (waiting_thread& w : waits) {
         if (w.waiter != a.waiter) continue;
+        if (record) w.wait->released_by = record->last_finished();
         released.push_back(w.wait);
         w = waits.back();
         waits.pop_back();
@@ -140,9 +157,15 @@ void engine::impl::start(node* n) {
     over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
   const bool drop = failed(n->device) || stopped;
+  if (model && !drop) model->start(*n);
+  if (record && n->as.kind != command_kind::kernel) {
+    if (!model) n->times.begin = steady_ns();
+    record->started(*n, clock_ns());
+  }
   if (std::holds_alternative<kernel_operation>(n->what)) {
     if (drop) to_abandon.push_back(n);
   } else if (std::holds_alternative<host_operation>(n->what)) {
+    if (model && drop) model->start(*n);
     host_functions->push(*n);  // told of the failure, so that callbacks can tell their users
   } else if (std::holds_alternative<conditional_operation>(n->what)) {
     begin_section(n);
@@ -152,7 +175,7 @@ void engine::impl::start(node* n) {
     n->what = marker_operation{};
     scheduler.complete(n->id);
     end_command(n);
-  } else {
+  } else if (!model) {
     lane_of(*n).push(*n);
   }
 }
@@ -160,6 +183,7 @@ void engine::impl::start(node* n) {
 void engine::impl::finish(guard& lock) {
   if (markers.empty() || marker_runner != std::thread::id{}) {
     lock.unlock();
+    if (model) model->settle();
     return;
   }
   marker_runner = std::this_thread::get_id();
@@ -175,6 +199,7 @@ void engine::impl::finish(guard& lock) {
   marker_runner = {};
   markers_changed.notify_all();
   lock.unlock();
+  if (model) model->settle();
 }
 
 // --- completions
@@ -283,6 +308,7 @@ void call_host_function(std::function<void(status)>& call, status error) noexcep
 
 void engine::impl::do_host_function(node& n) {
   auto& operation = std::get<host_operation>(n.what);
+  if (model) model->begin_host_function(n);
   host_function_runs = true;
   race_fiber watched;
   watched.start(n.races.get());
@@ -291,7 +317,9 @@ void engine::impl::do_host_function(node& n) {
   watched.end();
   operation.call = nullptr;
   host_function_runs = false;
+  if (model) model->end_host_function(n);
   complete(n);
+  if (model) model->clocks().leave();
 }
 
 }  // namespace sb::engine

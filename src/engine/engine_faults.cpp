@@ -13,7 +13,9 @@
 #include "engine/fault.hpp"
 #include "engine/images.hpp"
 #include "engine/memory.hpp"
+#include "engine/modelled.hpp"
 #include "engine/pool.hpp"
+#include "engine/recorder.hpp"
 
 namespace sb::engine {
 
@@ -173,6 +175,14 @@ bool engine::impl::stop(std::chrono::milliseconds patience) {
       n->run.cancelled.store(true, std::memory_order_relaxed);
     for (waiting_thread& w : std::exchange(waits, {})) w.wait->release();
     markers_changed.notify_all();
+  }
+  if (record) {
+    observe_allocations(nullptr);
+    record->close(trace::ending::complete, model && model->clocks().deterministic(), clock_ns());
+  }
+  if (model) {
+    model->give_clocks_back();
+    model->clocks().stop();
   }
   bool all = workers->stop(patience);
   all = host_functions->stop(patience) && all;

@@ -9,6 +9,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/modelled.hpp"
 #include "engine/shared_event.hpp"
 
 namespace sb::engine {
@@ -43,7 +44,7 @@ constexpr auto longest_foreign_wait = std::chrono::microseconds(1000);
 // machine may need longer.
 bool engine::impl::waits_for_kernels(conditional_operation& c) {
   std::erase_if(c.rather_after, [&](command_id id) { return scheduler.done(id); });
-  if (c.rather_after.empty()) return false;
+  if (c.rather_after.empty() || model) return false;
   const std::uint64_t now = steady_ns();
   if (c.until_ns == 0) c.until_ns = now + longest_wait_ns;
   return now < c.until_ns;
@@ -95,7 +96,10 @@ void engine::impl::body_over(node* section) {
   // A body without work would go round for ever under the lock: somebody else goes on with it, and
   // not at once.
   if (section->body_began == drains && !stopped) {
-    idle_loops->push(*section);
+    if (model)
+      model->look_again_later(*section);
+    else
+      idle_loops->push(*section);
     return;
   }
   begin_section(section);
@@ -103,6 +107,10 @@ void engine::impl::body_over(node* section) {
 
 void engine::impl::look_again(node& section) {
   std::this_thread::sleep_for(idle_loop_pause);
+  look_at_section(section);
+}
+
+void engine::impl::look_at_section(node& section) {
   guard lock(mutex);
   if (stopped) return;
   take_in();

@@ -42,6 +42,9 @@
 
 namespace sb::engine {
 
+class modelled;
+class recorder;
+
 struct device_state {
   device_profile profile;
   device_runtime runtime;
@@ -68,6 +71,8 @@ struct engine::impl final : kernel_sink {
   // --- own synchronisation
   std::atomic<bool> dropping{false};  // the engine ends: copies stop between two pieces
   std::unique_ptr<worker_pool> workers;
+  std::unique_ptr<modelled> model;   // null: by the real clock
+  std::unique_ptr<recorder> record;  // null: there is no trace
   std::unique_ptr<lane> host_functions;
   std::unique_ptr<lane> idle_loops;  // sections whose body took no time
   std::unique_ptr<event_watch> foreign_waits;
@@ -155,6 +160,7 @@ struct engine::impl final : kernel_sink {
   void run_body(node* section, const graph_plan& body);
   // Without the lock:
   void look_again(node& section);
+  void look_at_section(node& section);
   bool foreign_wait_over(node& n, bool alone);
 
   // engine_faults.cpp. Without the lock:
@@ -163,6 +169,9 @@ struct engine::impl final : kernel_sink {
   void fail_device(device_id device, status error);
   bool stop(std::chrono::milliseconds patience);
   void reset(device_id device);
+
+  void hung();  // modelled time: nothing can happen any more
+  [[nodiscard]] std::uint64_t clock_ns() const;
 
   device_state& at(device_id id) { return *devices[id.value]; }
   bool failed(device_id id) {

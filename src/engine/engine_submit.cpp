@@ -5,6 +5,8 @@
 
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/modelled.hpp"
+#include "engine/recorder.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::engine {
@@ -49,7 +51,7 @@ struct describe {
 
 // Only shared hardware queues ask for the time.
 void engine::impl::keep_time() {
-  if (shared_connections(options.connections) != 0) scheduler.set_time(steady_ns());
+  if (shared_connections(options.connections) != 0) scheduler.set_time(clock_ns());
 }
 
 node* engine::impl::new_node(stream_id stream, operation what) {
@@ -61,6 +63,10 @@ node* engine::impl::new_node(stream_id stream, operation what) {
   c.priority = streams[stream].priority;
   std::visit(describe{c}, n->what);
   c.payload = reinterpret_cast<std::uintptr_t>(n);
+  if (record) {
+    n->call = recorder::present().number;
+    n->called_ns = recorder::present().begin_ns;
+  }
   return n;
 }
 
@@ -103,6 +109,11 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   if (nodes != nullptr) nodes->previous = n;
   nodes = n;
   keep_time();
+  if (model) model->submitted(*n);
+  if (record) {
+    if (!model) n->times.queued = steady_ns();
+    record->submitted(*n, after);
+  }
   [[maybe_unused]] const command_id id = scheduler.submit(n->as, after);
   assert(id == n->id);
   n->races = races.submit(n->as, n->id, after);
@@ -192,12 +203,13 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   impl& e = *impl_;
   if (e.stopped.load(std::memory_order_relaxed)) return {};
   node* n = e.new_node(stream, std::move(what));
+  if (e.model) e.model->before_submission(*n);
   if (const queue_class queue = entry_of(n->as);
       queue != queue_class::none && !e.take_room(stream, queue)) {
     return {};  // the engine has ended
   }
   // Who checks races notes the thread that submits: it has to introduce the node itself.
-  return after.empty() && !races_checked() ? e.post(n) : e.submit_now(n, after);
+  return after.empty() && !races_checked() && !e.model ? e.post(n) : e.submit_now(n, after);
 }
 
 result<abi::kernel_counts> engine::count(stream_id stream, kernel_operation launch,
@@ -251,10 +263,13 @@ command_id engine::submit_graph(stream_id stream, std::span<const graph_item> it
   if (e.stopped.load(std::memory_order_relaxed)) return {};
   marker_operation begin;
   begin.defaults = std::move(defaults);
+  begin.role = marker_role::graph_begin;
+  marker_operation end;
+  end.role = marker_role::graph_end;
   impl::guard lock(e.mutex);
   const command_id head = e.submit_one(e.new_node(stream, std::move(begin)), after);
   const std::vector<command_id> leaves = e.submit_nodes(stream, items, head);
-  const command_id tail = e.submit_one(e.new_node(stream, marker_operation{}), leaves);
+  const command_id tail = e.submit_one(e.new_node(stream, std::move(end)), leaves);
   e.drain();
   e.finish(lock);
   return tail;

@@ -35,6 +35,12 @@ class host_wait {
     while (!over()) futex_wait(state_, asleep);
   }
 
+  // In modelled time the waiting is done elsewhere.
+  void mark_released() { state_.store(released, std::memory_order_relaxed); }
+  [[nodiscard]] bool is_released() const { return over(); }
+
+  std::uint32_t released_by = 0xffffffff;  // of the trace: the operation that ended the wait
+
  private:
   static constexpr std::uint32_t waiting = 0, asleep = 1, released = 2;
 

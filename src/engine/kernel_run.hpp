@@ -27,6 +27,8 @@ struct kernel_run {
   void* owner = nullptr;             // the operation's node
   kernel_run* next_small = nullptr;  // of those that a worker keeps for itself
   race_command* races = nullptr;
+  std::uint64_t sample = ~std::uint64_t{0};  // modelled time: a block that is counted
+  std::uint64_t model_ns = 0;  // when the next blocks begin, in modelled time; 0: the real clock
 
   // Own synchronisation.
   std::atomic<std::uint64_t> granted{0};   // blocks that may run
@@ -54,6 +56,7 @@ struct kernel_run {
     return launch->counts != nullptr && info().counted != nullptr;
   }
   [[nodiscard]] const abi::kernel_info& version_for(std::uint64_t block) const {
+    if (block == sample) return *info().counted;
     return is_counted() && launch->counts->is_sample(block) ? *info().counted : info();
   }
 

@@ -83,6 +83,10 @@ struct staging_room {
 
 }  // namespace
 
+static allocation_observer* observer = nullptr;
+
+void observe_allocations(allocation_observer* who) { observer = who; }
+
 struct memory::impl {
   struct device_memory {
     device_memory(memory_capacity c, heap_check check)
@@ -112,7 +116,8 @@ struct memory::impl {
     return *found;
   }
 
-  void insert(const allocation& a) {
+  void insert(allocation a) {
+    if (observer != nullptr) a.traced = observer->allocated(a);
     const std::unique_lock lock(index_mutex);
     index.insert_or_assign(address_of(a.base), a);
   }
@@ -127,6 +132,7 @@ struct memory::impl {
     }
     const allocation gone = found->second;
     index.erase(found);
+    if (observer != nullptr) observer->freed(gone);
     return gone;
   }
 

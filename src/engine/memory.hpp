@@ -45,8 +45,20 @@ struct allocation {
   std::size_t bytes;
   device_id
       device;  // device, pool, managed: where it lives; pinned: the device current at the call
-  std::uint32_t flags;  // as given to the call that made it
+  std::uint32_t flags;                // as given to the call that made it
+  std::uint32_t traced = 0xffffffff;  // its number in the trace; none: there is none
 };
+
+// Who is told of allocations and frees; set before the first one.
+class allocation_observer {
+ public:
+  virtual std::uint32_t allocated(const allocation& a) = 0;
+  virtual void freed(const allocation& a) = 0;
+
+ protected:
+  ~allocation_observer() = default;
+};
+void observe_allocations(allocation_observer* observer);
 
 struct memory_info {
   std::size_t free_bytes;

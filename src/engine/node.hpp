@@ -6,12 +6,15 @@
 
 #include <atomic>
 #include <cstdint>
+#include <vector>
 
 #include "engine/kernel_run.hpp"
 #include "engine/operation.hpp"
 #include "engine/races.hpp"
 #include "model/command.hpp"
 #include "model/ids.hpp"
+#include "model/timing_profile.hpp"
+#include "trace/trace.hpp"
 
 namespace sb::engine {
 
@@ -22,6 +25,35 @@ struct alignas(64) submission {
   operation what;
   command_id id;
   device_id device;
+  trace::number call = trace::none;  // that submitted it, when that is recorded
+  std::uint64_t called_ns = 0;
+};
+
+// When what happened to a command, in nanoseconds of the engine's clock; what of it is kept depends
+// on who wants to know.
+struct command_times {
+  std::uint64_t queued = 0;   // it was in its stream
+  std::uint64_t arrival = 0;  // modelled time: the device knows of it
+  std::uint64_t ready = 0, begin = 0, end = 0;
+  std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
+  std::uint64_t version = 0;                          // of its end, which may move
+  block_work work;                                    // of a block
+  std::uint64_t work_key = 0;
+};
+
+// What the trace keeps of a command (recorder.hpp).
+struct recorded_node {
+  static constexpr std::uint32_t no_note = 0xffffffff;
+  struct wait {
+    std::uint32_t on;  // a note
+    trace::wait_cause cause;
+  };
+  trace::number number = trace::none;
+  std::uint32_t note = no_note;
+  std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
+  bool began = false;
+  std::vector<wait> waits;
+  std::vector<trace::edge> edges;
 };
 
 // What belongs to the engine from the moment it takes the node in.
@@ -29,6 +61,8 @@ struct node_progress {
   // Guarded by the engine's lock. A section: the drain in which its present body began. The marker
   // at the end of a body: its section.
   std::uint64_t body_began = 0;
+  command_times times;
+  recorded_node recorded;
   struct node* section = nullptr;
   kernel_run run;
   std::shared_ptr<race_command> races;  // null: races are not checked

@@ -55,7 +55,8 @@ struct copy_operation {
   std::size_t destination_pitch = 0, source_pitch = 0;
   std::size_t destination_slice = 0, source_slice = 0;  // bytes between slices
   copy_direction direction = copy_direction::host_to_device;
-  device_id peer;  // direction == peer: the other device
+  device_id peer;         // direction == peer: the other device
+  bool pageable = false;  // its end on the host is neither pinned nor managed
   // The snapshot of a pageable source, when one was taken; `source` points into it.
   std::shared_ptr<const void> staging;
 };
@@ -110,11 +111,16 @@ struct condition_default {
   std::uint32_t at_launch = 0;
 };
 
+// What a marker stands for.
+enum class marker_role : std::uint8_t { plain, graph_begin, graph_end, allocate, free };
+
 // Keeps a place in the stream. `reached` (may be empty) runs when it comes to it, under no lock.
 struct marker_operation {
   std::function<void()> reached;
   // What a graph launch does to its conditions before any of its nodes start.
   std::shared_ptr<const std::vector<condition_default>> defaults = nullptr;
+  marker_role role = marker_role::plain;
+  std::uint64_t bytes = 0;  // allocate, free
 };
 
 enum class condition_kind : std::uint8_t {

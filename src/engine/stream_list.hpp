@@ -16,7 +16,8 @@ namespace sb::engine {
 struct stream_state {
   device_id device;
   std::atomic<std::int8_t> priority{0};
-  std::uint64_t number = 0;  // for messages; 0: the default stream
+  std::uint64_t number = 0;          // for messages; 0: the default stream
+  std::uint64_t last_record_ns = 0;  // modelled time
   // Entries that are taken: `begun`, by submitters, less `over`, by the engine.
   // Each on a line of its own, so that one side does not slow the other; `seen` is what submitters
   // saw of `over` last.
@@ -50,6 +51,7 @@ class stream_list {
     s.device = device;
     s.priority = static_cast<std::int8_t>(priority);
     s.number = number;
+    s.last_record_ns = 0;
   }
 
  private:

@@ -28,7 +28,7 @@ void run_job(loop_job& job) {
     entry(params, &t.context);
     t.on = nullptr;
     const std::uint64_t end = job.body->loop.end_ns;
-    if (end == 0 || end <= steady_ns()) {
+    if (end == 0 || end <= job.body->now_ns()) {
       ++job.done;
     } else if (!job.later.empty() && end - same_time_ns <= job.later.back().ns &&
                job.later.back().ns <= end + same_time_ns) {
@@ -99,7 +99,7 @@ void worker_pool::run_chunk(worker& w, kernel_run& run, std::uint64_t first, std
 }
 
 // Runs the job's blocks on a fiber of its own. Tells the sink when one of them failed.
-void worker_pool::run_on_fiber(worker& w, loop_job& job) {
+void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink) {
   kernel_run& run = *job.run;
   job.on = &w;
   job.body->on = &w;
@@ -107,7 +107,7 @@ void worker_pool::run_on_fiber(worker& w, loop_job& job) {
   if (job.stack == nullptr) {
     job.body->begin(run, job.first);
     job.body->failure = {status::launch_out_of_resources, nullptr, "no memory left for a stack"};
-    sink_.block_failed(run, *job.body);
+    sink.block_failed(run, *job.body);
     return;
   }
   prepare_fiber(*job.stack, &job_main, &job);
@@ -123,7 +123,7 @@ void worker_pool::run_on_fiber(worker& w, loop_job& job) {
   job.body->loop_thread().on = nullptr;
   w.bury(job.stack);
   w.collect();
-  if (!run.cancelled.load(std::memory_order_relaxed)) sink_.block_failed(run, *job.body);
+  if (!run.cancelled.load(std::memory_order_relaxed)) sink.block_failed(run, *job.body);
 }
 
 // Blocks that are through and over at a later time. Answers how many.
@@ -145,7 +145,7 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
                                  std::uint64_t count) {
   const std::uint64_t begin = steady_ns();
   loop_job job{.pool = this, .run = &run, .body = take_block(), .first = first, .count = count};
-  run_on_fiber(w, job);
+  run_on_fiber(w, job, sink_);
   give_block(job.body);
   const std::uint64_t now = steady_ns();
   note_cost(run, now - begin, job.started);
@@ -197,7 +197,7 @@ void worker_pool::run_small(worker& w, kernel_run& run) {
   // All of it takes less time than stopping for a higher priority would.
   loop_job job{
       .pool = nullptr, .run = &run, .body = &w.smalls.body, .first = 0, .count = run.blocks};
-  run_on_fiber(w, job);
+  run_on_fiber(w, job, sink_);
   if (measured) run.cost->note(steady_ns() - begin, job.started);
   moved_.store(true, std::memory_order_relaxed);
   if (job.later.empty()) {

@@ -52,6 +52,9 @@ class kernel_sink {
   ~kernel_sink() = default;
 };
 
+// Runs the job's blocks on a fiber of their own. Tells the sink when one of them failed.
+void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink);
+
 class worker_pool {
  public:
   // `may_look`: a worker without work looks for more for some microseconds before it sleeps.
@@ -129,7 +132,6 @@ class worker_pool {
 
   void execute(worker& w, const work& what);
   void run_small(worker& w, kernel_run& run);
-  void run_on_fiber(worker& w, loop_job& job);
   std::uint64_t await_endings(const loop_job& job, std::uint64_t now);
   void run_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);
   void run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count);

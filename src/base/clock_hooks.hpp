@@ -1,0 +1,31 @@
+// What the library that stands before the C library's clocks and threads (src/interpose) and a
+// runtime in modelled time know of each other. Plain C: the two are found by name at run time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+// By the runtime, for the calling thread.
+struct streambed_clock_hooks {
+  // 0: no (a thread of the runtime, or a call of the runtime itself); 1: yes; 2: yes, although the
+  // runtime made the thread (a host function).
+  int (*follows)();
+  std::uint64_t (*now)();          // nanoseconds of its clock
+  void (*pass)(std::uint64_t ns);  // time passes; returns when it is the thread's turn
+  // Waits for wake() or for the time. 1: woken.
+  int (*wait)(const void* key, std::uint64_t until_ns);
+  void (*wake)(const void* key, std::size_t count);
+  void* (*announce)();       // a thread that is about to be made
+  void (*adopt)(void* one);  // by that thread; returns when it is its turn
+  int (*over)(void* one);    // it has ended; wake(one, ...) told so
+};
+
+// By the library: takes the hooks of a runtime; null: there is none any more.
+using streambed_set_clock_hooks_t = void(const streambed_clock_hooks*);
+// By the library: takes a function that makes the runtime begin. It is called at the first clock
+// read or thread of the program, so that all of them are modelled.
+using streambed_set_clock_start_t = void(void (*)());
+
+}  // extern "C"

@@ -1,0 +1,41 @@
+// A call of the program into the runtime, from its beginning to its end: where modelled time passes
+// and what a trace shows of the host.
+#pragma once
+
+#include <atomic>
+
+namespace sb::engine {
+
+namespace detail {
+// Whether anybody wants to know of calls; never changes after the process began.
+extern const bool calls_observed;
+}  // namespace detail
+
+class call_frame {
+ public:
+  // Work of the runtime itself: nobody is told of it.
+  call_frame() : counted_(true) { enter(); }
+  explicit call_frame(const char* name) : counted_(detail::calls_observed) {
+    if (counted_) begin(name);
+  }
+  ~call_frame() {
+    if (counted_) end(status_);
+  }
+  // What the call answers.
+  int answered(int status) { return status_ = status; }
+  // Whether the calling thread is inside of a call.
+  [[nodiscard]] static bool inside();
+
+  call_frame(const call_frame&) = delete;
+  call_frame& operator=(const call_frame&) = delete;
+
+ private:
+  static void enter();
+  static void begin(const char* name);
+  static void end(int status);
+
+  const bool counted_;
+  int status_ = 0;
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,91 @@
+// The clocks of the program's threads in modelled time, and whose turn it is.
+//
+// Each thread has its own clock; of those that can go on, the one with the least (time, number)
+// runs, alone. It gives its turn away where it calls in: the program's code between two calls takes
+// no modelled time and is not interrupted. The device's events up to the time of a thread happen
+// before its turn, on whichever thread comes by.
+//
+// A thread that does not call in for long while others wait for their turn loses it: it goes on
+// beside them, and the run is no longer deterministic.
+//
+// Thread safety: every member may be called from any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sb::engine {
+
+class host_clocks {
+ public:
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
+  // What happens between turns: the device. Called by one thread at a time, under no lock.
+  class events {
+   public:
+    [[nodiscard]] virtual std::uint64_t next_ns() = 0;  // never: nothing is on its way
+    virtual void step() = 0;                            // makes the next one happen
+    virtual void hung() = 0;                            // nothing can happen any more
+
+   protected:
+    ~events() = default;
+  };
+
+  struct thread;  // a thread of the program, from its first call or its making to its end
+
+  explicit host_clocks(events& device);
+  ~host_clocks();
+  host_clocks(const host_clocks&) = delete;
+  host_clocks& operator=(const host_clocks&) = delete;
+
+  thread* self();                     // of the calling thread, made at its first call
+  [[nodiscard]] std::uint64_t now();  // the calling thread's clock
+  [[nodiscard]] std::uint32_t number();
+
+  // The calling thread's turn: returns when everything before it has happened. `ns` passes first.
+  void turn(std::uint64_t ns = 0);
+
+  // A new thread that can go on from `ns` on; the thread that calls adopt() becomes it.
+  thread* announce(std::uint64_t ns);
+  void adopt(thread* one);
+  // A thread that left begins again.
+  void again(thread* one, std::uint64_t ns);
+  void leave();  // the calling thread ends
+  [[nodiscard]] bool over(thread* one);
+
+  // Waits, in its turn, for wake() or, if there is one, for the time. False: the time came first.
+  bool wait_on(const void* key, std::uint64_t until_ns = never);
+  // Wakes up to `count` of those that wait on the key, in the order in which they came. They go on
+  // at `ns` at the earliest.
+  std::size_t wake(const void* key, std::size_t count, std::uint64_t ns);
+
+  [[nodiscard]] bool deterministic();
+  void stop();  // the process ends: nobody waits for a turn any more
+
+ private:
+  void choose(std::unique_lock<std::mutex>& lock);
+  void await_turn(std::unique_lock<std::mutex>& lock, thread& me);
+  thread* first_ready();
+  void watch();
+
+  events& device_;
+  std::mutex mutex_;
+  // Guarded by mutex_.
+  std::vector<std::unique_ptr<thread>> threads_;
+  thread* running_ = nullptr;
+  bool stepping_ = false;  // a thread makes events happen
+  bool stopped_ = false;
+  bool deterministic_ = true;
+  std::uint64_t latest_ns_ = 0;  // of a turn
+  std::uint64_t waits_ = 0;      // numbers them
+  std::uint64_t turns_ = 0;
+  std::condition_variable watch_;
+  std::thread watcher_;
+};
+
+}  // namespace sb::engine

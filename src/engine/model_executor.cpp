@@ -1,0 +1,69 @@
+#include "engine/model_executor.hpp"
+
+#include <pthread.h>
+
+#include <csignal>
+
+#include "engine/fault.hpp"
+#include "engine/races.hpp"
+
+namespace sb::engine {
+
+model_executor::model_executor() : thread_([this] { main(); }) {}
+
+model_executor::~model_executor() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+void model_executor::run(const std::function<void(worker&)>& what) {
+  std::unique_lock lock(mutex_);
+  next_ = &what;
+  changed_.notify_all();
+  changed_.wait(lock, [&] { return next_ == nullptr; });
+}
+
+void model_executor::main() {
+  const unwatched quiet;
+  pthread_setname_np(pthread_self(), "sb-model");
+  sigset_t all;
+  sigfillset(&all);
+  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  const signal_stack handlers;
+  worker w(stacks_);
+  set_current_worker(&w);
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return stopping_ || next_ != nullptr; });
+    if (next_ == nullptr) break;
+    const std::function<void(worker&)>& what = *next_;
+    lock.unlock();
+    what(w);
+    lock.lock();
+    next_ = nullptr;
+    changed_.notify_all();
+  }
+  set_current_worker(nullptr);
+}
+
+block* model_executor::take_block() {
+  if (spare_.empty()) {
+    blocks_.push_back(std::make_unique<block>());
+    return blocks_.back().get();
+  }
+  block* b = spare_.back();
+  spare_.pop_back();
+  return b;
+}
+
+void model_executor::give_block(block* b) {
+  b->races.end();
+  spare_.push_back(b);
+}
+
+}  // namespace sb::engine

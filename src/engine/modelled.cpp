@@ -1,0 +1,464 @@
+#include "engine/modelled.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "engine/transfer.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+std::uint64_t rounded(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
+
+constexpr double host_function_body_ns = 100;
+constexpr std::uint64_t section_pause_ns = 1000;
+
+bool is_link(const copy_operation& copy) {
+  return copy.direction == copy_direction::host_to_device ||
+         copy.direction == copy_direction::device_to_host;
+}
+
+}  // namespace
+
+modelled::modelled(engine::impl& engine, const timing_profile& timing)
+    : e_(engine), timing_(timing), transfers_(engine.options.devices.size()), clocks_(*this) {}
+
+modelled::~modelled() { clocks_.stop(); }
+
+void modelled::call(std::uint64_t ns) {
+  clocks_.turn(ns);
+  now_ = clocks_.now();
+  changed_ = true;
+  released_by_ = nullptr;
+  if (!spinners_.empty()) settle();
+}
+
+bool modelled::wait_on(const void* key, std::uint64_t until_ns) {
+  const bool woken = clocks_.wait_on(key, until_ns);
+  now_ = clocks_.now();
+  changed_ = true;
+  return woken;
+}
+
+// --- what the engine tells
+
+void modelled::before_submission(const node& n) {
+  if (n.as.kind == command_kind::kernel && std::exchange(last_launch_, n.as.stream) != n.as.stream)
+    call(rounded(timing_.other_stream_ns));
+  const auto* copy = std::get_if<copy_operation>(&n.what);
+  if (copy != nullptr && copy->direction == copy_direction::device_to_device)
+    call(rounded(timing_.inside_copy_ns));
+}
+
+void modelled::submitted(node& n) {
+  n.times.queued = now_;
+  const bool kernel = n.as.kind == command_kind::kernel;
+  n.times.arrival = now_ + rounded(kernel ? timing_.kernel_submit_ns : timing_.submit_ns);
+}
+
+// When something that may start now begins: when it has come to the device, and what was before it
+// in its stream has made room.
+std::uint64_t modelled::begin_of(const node& n) const {
+  if (now_ == n.times.queued || released_by_ == nullptr) return std::max(now_, n.times.arrival);
+  const command& c = n.as;
+  double gap = timing_.engine_gap_ns;
+  const bool computes = c.kind == command_kind::kernel || c.kind == command_kind::fill;
+  const bool computed = ended_kind_ == command_kind::kernel || ended_kind_ == command_kind::fill;
+  if (c.order == command_order::free) {
+    gap = timing_.graph_gap_ns;
+  } else if (computes && computed) {
+    gap = timing_.kernel_gap_ns;
+  } else if (c.kind == command_kind::copy && ended_kind_ == command_kind::copy &&
+             c.direction == ended_direction_) {
+    gap = 0;
+  } else if (c.kind == command_kind::host_function) {
+    gap = 0;  // its own latency says all
+  }
+  if (c.stream != ended_stream_ && gap != 0) gap += timing_.wait_gap_ns;
+  return std::max(n.times.arrival, now_ + rounded(gap));
+}
+
+void modelled::start(node& n) {
+  n.times.ready = now_;
+  n.times.begin = begin_of(n);
+  if (n.as.kind == command_kind::kernel) return;
+  if (n.as.kind == command_kind::host_function) {
+    const bool asleep = now_ > host_function_over_ns_ + rounded(timing_.host_thread_sleeps_ns) ||
+                        host_function_thread_ == nullptr;
+    const double latency = asleep ? timing_.host_function_idle_ns : timing_.host_function_ns;
+    const std::uint64_t ns = n.times.begin + rounded(latency);
+    n.times.begin = ns;
+    if (host_function_thread_ == nullptr)
+      host_function_thread_ = clocks_.announce(ns);
+    else
+      clocks_.again(host_function_thread_, ns);
+    return;
+  }
+  to_run_.push_back({&n, 0, n.times.begin});
+}
+
+void modelled::grant(node& n, std::uint64_t blocks) {
+  const bool first = n.times.blocks_granted == 0;
+  n.times.blocks_granted += blocks;
+  const std::uint64_t ns =
+      first ? std::max(now_, n.times.begin + rounded(timing_.kernel_ns)) : now_;
+  to_run_.push_back({&n, blocks, ns});
+}
+
+// Records of a stream follow each other.
+std::uint64_t modelled::record_ns(const node& n) {
+  std::uint64_t& last = e_.streams[n.as.stream].last_record_ns;
+  last = std::max({now_, n.times.arrival, last}) + rounded(timing_.record_ns);
+  return last;
+}
+
+void modelled::release(host_wait& w) {
+  w.mark_released();
+  clocks_.wake(&w, 1, now_);
+}
+
+void modelled::wait(host_wait& w) {
+  const std::uint64_t begin = clocks_.now();
+  if (!w.is_released()) clocks_.wait_on(&w);
+  const auto waited = static_cast<double>(clocks_.now() - begin);
+  clocks_.turn(rounded(waited < timing_.long_wait_ns ? timing_.wake_ns : timing_.long_wake_ns));
+  now_ = clocks_.now();
+}
+
+void modelled::look_again_later(node& section) {
+  post(event::kind::section, now_ + section_pause_ns, &section, 0);
+}
+
+void modelled::begin_host_function(node& n) {
+  clocks_.adopt(host_function_thread_);
+  clocks_.turn();
+  now_ = clocks_.now();
+  n.times.begin = now_;
+}
+
+void modelled::end_host_function(node& n) {
+  clocks_.turn(rounded(host_function_body_ns));
+  now_ = clocks_.now();
+  host_function_over_ns_ = now_;
+  changed_ = true;
+  ended(n);
+}
+
+void modelled::ended(node& n) {
+  n.times.end = now_;
+  released_by_ = &n;
+  ended_kind_ = n.as.kind;
+  ended_direction_ = n.as.direction;
+  ended_stream_ = n.as.stream;
+}
+
+// --- events
+
+void modelled::post(event::kind what, std::uint64_t ns, node* n, std::uint64_t count, block* b) {
+  events_.push({what, std::max(ns, now_), order_++, n, count, b});
+}
+
+std::uint64_t modelled::next_ns() {
+  settle();
+  return events_.empty() ? host_clocks::never : events_.top().ns;
+}
+
+void modelled::step() {
+  const event next = events_.top();
+  events_.pop();
+  now_ = next.ns;
+  switch (next.what) {
+    case event::kind::operation: {
+      node& n = *next.n;
+      if (n.times.version != next.count) return;  // it has become slower or faster since
+      ended(n);
+      for (auto& directions : transfers_)
+        for (transfer& t : directions)
+          if (t.n == &n) t.n = nullptr;
+      const std::uint32_t device = n.device.value;
+      n.what = marker_operation{};
+      e_.complete(n);
+      update_transfers(device);
+      break;
+    }
+    case event::kind::blocks: {
+      kernel_run& run = next.n->run;
+      next.n->times.blocks_over += next.count;
+      if (next.n->times.blocks_over == run.blocks) ended(*next.n);
+      e_.blocks_done(run, next.count);
+      e_.release(run, next.count);
+      break;
+    }
+    case event::kind::wake:
+      changed_ = true;
+      resume(next.waiting, now_);
+      break;
+    case event::kind::section:
+      e_.look_at_section(*next.n);
+      break;
+  }
+  settle();
+  released_by_ = nullptr;
+}
+
+void modelled::hung() {
+  std::fflush(stdout);
+  std::fprintf(stderr,
+               "streambed: the program hangs: every thread waits for work that can never end%s.\n",
+               spinners_.empty() ? "" : "; a kernel waits for memory that nobody writes");
+  e_.hung();
+  std::_Exit(124);
+}
+
+// --- copies
+
+void modelled::begin_transfer(node& n, std::uint64_t ns, bool pageable) {
+  const auto& copy = std::get<copy_operation>(n.what);
+  const double alone = copy_ns(timing_, copy.direction, n.as.bytes, pageable);
+  if (!is_link(copy) || pageable) {
+    post(event::kind::operation, ns + rounded(alone), &n, n.times.version);
+    return;
+  }
+  const std::size_t side = copy.direction == copy_direction::host_to_device ? 0 : 1;
+  transfers_[n.device.value][side] = {&n, alone, ns, 0, 0};
+  update_transfers(n.device.value);
+}
+
+// A direction has all of its rate while the other is idle, and less while it is not.
+void modelled::update_transfers(std::uint32_t device) {
+  auto& both = transfers_[device];
+  for (transfer& t : both) {
+    if (t.n == nullptr) continue;
+    if (now_ > t.since_ns) {
+      t.left_ns -= static_cast<double>(now_ - t.since_ns) * t.rate;
+      t.since_ns = now_;
+    }
+    const bool alone = both[0].n == nullptr || both[1].n == nullptr;
+    const double rate = alone ? 1 : timing_.both_directions;
+    if (rate == t.rate) continue;
+    t.rate = rate;
+    post(event::kind::operation, t.since_ns + rounded(std::max(0.0, t.left_ns) / rate), t.n,
+         ++t.n->times.version);
+  }
+}
+
+// --- running
+
+void modelled::settle() {
+  if (settling_) return;
+  settling_ = true;
+  for (;;) {
+    if (!to_run_.empty()) {
+      const work next = to_run_.front();
+      to_run_.pop_front();
+      run(next);
+      changed_ = true;
+    } else if (!again_.empty()) {
+      block* b = again_.front();
+      again_.pop_front();
+      resume(b, b->model_ns);
+    } else if (!changed_ || !look_at_spinners()) {
+      break;
+    }
+  }
+  settling_ = false;
+}
+
+void modelled::run(const work& w) {
+  node& n = *w.what;
+  if (n.as.kind == command_kind::kernel) {
+    run_kernel(w);
+    return;
+  }
+  failure_record fault;
+  bool pageable = false;
+  if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
+    pageable = copy->pageable && !copy->staging;
+    executor_.run([&](worker&) { fault = carry_out(*copy, e_.dropping); });
+    if (fault.error == status::success) begin_transfer(n, w.ns, pageable);
+  } else if (const auto* fill = std::get_if<fill_operation>(&n.what)) {
+    executor_.run([&](worker&) { fault = carry_out(*fill, e_.dropping); });
+    const double ns =
+        timing_.fill_ns + static_cast<double>(n.as.bytes) / timing_.memory_bytes_per_ns;
+    if (fault.error == status::success)
+      post(event::kind::operation, w.ns + rounded(ns), &n, n.times.version);
+  } else {
+    post(event::kind::operation, w.ns, &n, n.times.version);
+  }
+  if (fault.error == status::success) return;
+  e_.report_copy(n, fault);
+  n.what = marker_operation{};
+  e_.fail_device(n.device, fault.error);
+  e_.complete(n);
+}
+
+// What the blocks that are on the device together take beside their waits.
+double modelled::work_ns(node& n, std::uint64_t blocks) const {
+  const std::uint64_t together = std::max(blocks, n.times.blocks_granted - n.times.blocks_over);
+  return wave_ns(timing_, n.times.work, together,
+                 static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors));
+}
+
+void modelled::run_kernel(const work& w) {
+  kernel_run& run = w.what->run;
+  const std::uint64_t first = run.claimed.fetch_add(w.blocks, std::memory_order_relaxed);
+  run.granted.fetch_add(w.blocks, std::memory_order_relaxed);
+  if (run.cancelled.load(std::memory_order_relaxed)) {
+    e_.release(run, w.blocks);
+    return;
+  }
+  run.model_ns = w.ns;
+  if (first == 0 && !look_up_work(*w.what)) {
+    run.sample = 0;
+    run_fibers({w.what, 1, w.ns}, 0);
+    run.sample = ~std::uint64_t{0};
+    if (w.blocks > 1) run_blocks({w.what, w.blocks - 1, w.ns}, 1);
+    return;
+  }
+  run_blocks(w, first);
+}
+
+void modelled::run_blocks(const work& w, std::uint64_t first) {
+  if (w.what->run.info().mode == abi::kernel_mode::loop)
+    run_loop(w, first);
+  else
+    run_fibers(w, first);
+}
+
+// Whether it is known what the kernel's blocks do. If not, one of them has to be counted.
+bool modelled::look_up_work(node& n) {
+  const kernel_operation& launch = *n.run.launch;
+  if (n.run.info().counted == nullptr) return true;
+  std::uint64_t key = 14695981039346656037u;  // FNV-1a
+  const auto mix = [&](const void* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i)
+      key = (key ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
+  };
+  mix(&launch.kernel, sizeof launch.kernel);
+  mix(&launch.grid, sizeof launch.grid);
+  mix(&launch.block, sizeof launch.block);
+  mix(launch.params.data(), launch.params.size());
+  n.times.work_key = key;
+  known_work& known = known_[key];
+  const std::uint64_t times = known.launches++;
+  n.times.work = known.work;
+  return times != 0 && (times & (times - 1)) != 0;
+}
+
+void modelled::note_work(const block& b) {
+  const abi::kernel_counts& c = b.counts;
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
+  block_work w;
+  w.global_bytes = number(c.global_loaded + c.global_stored);
+  w.shared_bytes = number(c.shared_loaded + c.shared_stored + c.local_loaded + c.local_stored);
+  w.fp32 = number(c.fp32);
+  w.fp64 = number(c.fp64);
+  w.fp16 = number(c.fp16);
+  w.special = number(c.special);
+  w.integer = number(c.integer);
+  w.atomics = number(c.atomics - c.shared_atomics);
+  w.barriers = number(c.barriers) / std::max(1.0, number(c.threads));
+  node& n = *static_cast<node*>(b.run->owner);
+  n.times.work = w;
+  known_[n.times.work_key].work = w;
+}
+
+void modelled::run_loop(const work& w, std::uint64_t first) {
+  node& n = *w.what;
+  kernel_run& run = n.run;
+  loop_job job{.pool = nullptr,
+               .run = &run,
+               .body = executor_.take_block(),
+               .first = first,
+               .count = w.blocks};
+  executor_.run([&](worker& on) { run_on_fiber(on, job, e_); });
+  executor_.give_block(job.body);
+  const std::uint64_t busy = rounded(work_ns(n, w.blocks));
+  std::uint64_t kept = job.done;
+  if (job.done != 0) post(event::kind::blocks, w.ns + busy, &n, job.done);
+  for (const ending& e : job.later) {
+    post(event::kind::blocks, e.ns + busy, &n, e.count);
+    kept += e.count;
+  }
+  if (kept != w.blocks) e_.release(run, w.blocks - kept);
+}
+
+void modelled::run_fibers(const work& w, std::uint64_t first) {
+  for (std::uint64_t i = 0; i < w.blocks; ++i) {
+    block* b = executor_.take_block();
+    b->begin(w.what->run, first + i);
+    resume(b, w.ns);
+  }
+}
+
+void modelled::resume(block* b, std::uint64_t ns) {
+  b->model_ns = ns;
+  executor_.run([&](worker& w) {
+    const block_outcome outcome = b->resume(w);
+    place(w, b, outcome);
+  });
+}
+
+// Puts a block where its outcome says.
+void modelled::place(worker& w, block* b, block_outcome outcome) {
+  kernel_run& run = *b->run;
+  node& n = *static_cast<node*>(run.owner);
+  const std::uint64_t ns = b->model_ns;
+  switch (outcome) {
+    case block_outcome::done:
+      if (b->info == run.info().counted) note_work(*b);
+      post(event::kind::blocks, ns + rounded(work_ns(n, 1)), &n, 1);
+      executor_.give_block(b);
+      ++run.ended;
+      release_grid(run, ns);
+      return;
+    case block_outcome::sleeping:
+      post(event::kind::wake, b->wake_ns, &n, 0, b);
+      return;
+    case block_outcome::spinning:
+      spinners_.push_back(b);
+      return;
+    case block_outcome::more:
+      again_.push_back(b);
+      return;
+    case block_outcome::at_grid:
+      ++run.grid_arrived;
+      run.grid_waiting.push_back(b);
+      release_grid(run, ns);
+      return;
+    case block_outcome::failed:
+      e_.block_failed(run, *b);
+      break;
+    case block_outcome::dropped:
+      break;
+  }
+  b->drop(w);
+  executor_.give_block(b);
+  e_.release(run, 1);
+}
+
+void modelled::release_grid(kernel_run& run, std::uint64_t ns) {
+  if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
+  for (block* b : run.grid_waiting) {
+    b->grid_released();
+    b->model_ns = ns;
+    again_.push_back(b);
+  }
+  run.grid_waiting.clear();
+  run.grid_arrived = 0;
+}
+
+// Whether one of them got on.
+bool modelled::look_at_spinners() {
+  changed_ = false;
+  if (spinners_.empty()) return false;
+  const std::vector<block*> before = std::exchange(spinners_, {});
+  for (block* b : before) resume(b, now_);
+  return spinners_.size() != before.size();
+}
+
+}  // namespace sb::engine

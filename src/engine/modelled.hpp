@@ -1,0 +1,134 @@
+// The engine in modelled time: what started runs at once and by itself, and is over when the
+// device's timing says so.
+//
+// All of it belongs to the thread whose turn it is (host_clocks.hpp); members need no lock of their
+// own. A kernel that waits for memory that somebody else writes is looked at again whenever
+// something may have changed: after each event and at each call of the host.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <queue>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/engine_state.hpp"
+#include "engine/host_clocks.hpp"
+#include "engine/model_executor.hpp"
+#include "model/timing_profile.hpp"
+
+namespace sb::engine {
+
+class modelled final : public host_clocks::events {
+ public:
+  modelled(engine::impl& engine, const timing_profile& timing);
+  ~modelled();
+
+  host_clocks& clocks() { return clocks_; }
+  [[nodiscard]] const timing_profile& timing() const { return timing_; }
+  [[nodiscard]] std::uint64_t now() const { return now_; }
+
+  // The calling thread comes in; `ns` is what the call costs.
+  void call(std::uint64_t ns);
+
+  // The program's clock reads, sleeps, threads and waits are modelled from here on, where the
+  // library that sees them is loaded.
+  void take_clocks();
+  void give_clocks_back();
+  bool wait_on(const void* key, std::uint64_t until_ns);
+
+  void before_submission(const node& n);  // what its call costs beside its own cost
+
+  // By the engine, with its lock held.
+  void submitted(node& n);
+  void start(node& n);  // anything but kernels' blocks
+  void grant(node& n, std::uint64_t blocks);
+  [[nodiscard]] std::uint64_t record_ns(const node& n);  // of a record that is reached now
+  void release(host_wait& w);
+  void look_again_later(node& section);
+  // By the engine, without the lock.
+  void settle();  // runs what started
+  void wait(host_wait& w);
+  // On the thread of host functions.
+  void begin_host_function(node& n);
+  void end_host_function(node& n);
+  void ended(node& n);  // it is complete, now
+
+  // host_clocks::events
+  std::uint64_t next_ns() override;
+  void step() override;
+  void hung() override;
+
+ private:
+  struct work {
+    node* what;
+    std::uint64_t blocks;  // of a kernel
+    std::uint64_t ns;      // when they begin
+  };
+  struct event {
+    enum class kind : std::uint8_t { operation, blocks, wake, section } what;
+    std::uint64_t ns;
+    std::uint64_t order;
+    node* n;
+    std::uint64_t count;  // blocks; operation: the version of its copy
+    block* waiting;       // wake
+    bool operator>(const event& other) const {
+      return ns != other.ns ? ns > other.ns : order > other.order;
+    }
+  };
+  // A copy on its way in one direction.
+  struct transfer {
+    node* n = nullptr;
+    double left_ns = 0;  // alone
+    std::uint64_t since_ns = 0;
+    double rate = 1;
+    std::uint64_t version = 0;
+  };
+
+  [[nodiscard]] std::uint64_t begin_of(const node& n) const;
+  void post(event::kind what, std::uint64_t ns, node* n, std::uint64_t count, block* b = nullptr);
+  void run(const work& w);
+  void run_kernel(const work& w);
+  void run_blocks(const work& w, std::uint64_t first);
+  void run_loop(const work& w, std::uint64_t first);
+  void run_fibers(const work& w, std::uint64_t first);
+  void resume(block* b, std::uint64_t ns);
+  void place(worker& w, block* b, block_outcome outcome);
+  void release_grid(kernel_run& run, std::uint64_t ns);
+  bool look_at_spinners();
+  void begin_transfer(node& n, std::uint64_t ns, bool pageable);
+  void update_transfers(std::uint32_t device);
+  [[nodiscard]] double work_ns(node& n, std::uint64_t blocks) const;
+  bool look_up_work(node& n);
+  void note_work(const block& b);
+
+  engine::impl& e_;
+  const timing_profile timing_;
+  std::uint64_t now_ = 0;
+  std::uint64_t order_ = 0;
+  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
+  std::deque<work> to_run_;
+  std::deque<block*> again_;
+  std::vector<block*> spinners_;
+  // What blocks of launches did, by kernel, shape and parameters; counted again now and then.
+  struct known_work {
+    block_work work;
+    std::uint64_t launches = 0;
+  };
+  std::unordered_map<std::uint64_t, known_work> known_;
+  bool settling_ = false;
+  bool changed_ = false;               // memory may have: spinners are worth a look
+  const node* released_by_ = nullptr;  // what ended in this step
+  command_kind ended_kind_ = command_kind::marker;
+  copy_direction ended_direction_ = copy_direction::host_to_device;
+  stream_id ended_stream_;
+  std::vector<std::array<transfer, 2>> transfers_;  // by device and direction
+  host_clocks::thread* host_function_thread_ = nullptr;
+  std::uint64_t host_function_over_ns_ = 0;
+  stream_id last_launch_;
+  model_executor executor_;
+  host_clocks clocks_;  // last: its thread calls the rest
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,493 @@
+#include "engine/recorder.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace sb::engine {
+
+namespace {
+
+// What runs operations one at a time, or as many as there is room for.
+constexpr std::uint32_t multiprocessors_key = 0, host_functions_key = 1, copies_key = 2;
+
+trace::operation_kind kind_of(const node& n) {
+  switch (n.as.kind) {
+    case command_kind::kernel:
+      return trace::operation_kind::kernel;
+    case command_kind::copy:
+      return trace::operation_kind::copy;
+    case command_kind::fill:
+      return trace::operation_kind::fill;
+    case command_kind::host_function:
+      return trace::operation_kind::host_function;
+    case command_kind::event_record:
+      return trace::operation_kind::event_record;
+    case command_kind::event_wait:
+      return trace::operation_kind::event_wait;
+    case command_kind::section:
+      return trace::operation_kind::section;
+    case command_kind::marker:
+      break;
+  }
+  const auto* marker = std::get_if<marker_operation>(&n.what);
+  switch (marker != nullptr ? marker->role : marker_role::plain) {
+    case marker_role::plain:
+      break;
+    case marker_role::graph_begin:
+      return trace::operation_kind::graph_begin;
+    case marker_role::graph_end:
+      return trace::operation_kind::graph_end;
+    case marker_role::allocate:
+      return trace::operation_kind::allocate;
+    case marker_role::free:
+      return trace::operation_kind::free;
+  }
+  return trace::operation_kind::marker;
+}
+
+trace::engine_kind engine_of(const command& c) {
+  switch (c.kind) {
+    case command_kind::kernel:
+    case command_kind::fill:
+      return trace::engine_kind::multiprocessors;
+    case command_kind::host_function:
+      return trace::engine_kind::host;
+    case command_kind::copy:
+      switch (c.direction) {
+        case copy_direction::host_to_device:
+          return trace::engine_kind::host_to_device;
+        case copy_direction::device_to_host:
+          return trace::engine_kind::device_to_host;
+        case copy_direction::device_to_device:
+        case copy_direction::peer:
+          return trace::engine_kind::device_to_device;
+        case copy_direction::host_to_host:
+          return trace::engine_kind::host;
+      }
+      break;
+    default:
+      break;
+  }
+  return trace::engine_kind::none;
+}
+
+trace::memory_kind traced(memory_kind kind) {
+  switch (kind) {
+    case memory_kind::pinned:
+    case memory_kind::registered:
+      return trace::memory_kind::pinned;
+    case memory_kind::managed:
+      return trace::memory_kind::managed;
+    default:
+      return trace::memory_kind::device;
+  }
+}
+
+std::string program_name() {
+  char path[4096];
+  std::FILE* file = std::fopen("/proc/self/comm", "r");
+  if (file == nullptr) return "program";
+  const std::size_t n = std::fread(path, 1, sizeof path, file);
+  std::fclose(file);
+  std::string name(path, n);
+  while (!name.empty() && name.back() == '\n') name.pop_back();
+  return name;
+}
+
+}  // namespace
+
+std::unique_ptr<recorder> recorder::from_environment(std::span<const device_profile> devices,
+                                                     std::uint32_t connections, bool modelled,
+                                                     const std::string& profile) {
+  const char* path = std::getenv("STREAMBED_TRACE");
+  if (path == nullptr || *path == 0) return nullptr;
+  trace::header head;
+  head.clock = modelled ? trace::clock_kind::modelled : trace::clock_kind::wall;
+  head.connections = connections;
+  head.program = program_name();
+  head.profile = profile;
+  auto out = trace::writer::open(path, head, trace::existing_file::replace);
+  if (!out) {
+    std::fprintf(stderr, "streambed: no trace is written: %s\n", out.message().c_str());
+    return nullptr;
+  }
+  for (const device_profile& p : devices) {
+    (*out)->device(
+        {.name = p.name,
+         .multiprocessors = static_cast<std::uint32_t>(p.multiprocessors),
+         .threads_per_multiprocessor = static_cast<std::uint32_t>(p.threads_per_multiprocessor),
+         .blocks_per_multiprocessor = static_cast<std::uint32_t>(p.blocks_per_multiprocessor),
+         .shared_per_multiprocessor = p.shared_per_multiprocessor,
+         .registers_per_multiprocessor = p.registers_per_multiprocessor,
+         .reserved_shared_per_block = p.reserved_shared_per_block,
+         .resident_kernels = static_cast<std::uint32_t>(p.resident_kernels),
+         .copy_engines = static_cast<std::uint32_t>(p.async_engines)});
+  }
+  return std::make_unique<recorder>(std::move(*out), connections);
+}
+
+recorder::recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections)
+    : out_(std::move(out)), connections_(shared_connections(connections)) {}
+
+void recorder::close(trace::ending how, bool deterministic, std::uint64_t ns) {
+  out_->close(how, deterministic, since(ns));
+}
+
+// --- calls
+
+recorded_call& recorder::present() {
+  thread_local recorded_call call;
+  return call;
+}
+
+trace::number recorder::name_of(const char* text) {
+  const std::lock_guard lock(names_mutex_);
+  const auto [at, fresh] = names_.try_emplace(text, 0);
+  if (fresh) at->second = out_->name(text);
+  return at->second;
+}
+
+namespace {
+
+trace::number thread_number(trace::writer& out) {
+  thread_local const trace::number number = out.thread();
+  return number;
+}
+
+}  // namespace
+
+void recorder::begin_call(const char* name, std::uint64_t ns) {
+  present() = {.number = out_->begin_call(), .name = name, .begin_ns = ns};
+}
+
+void recorder::call_place(const char* file, std::uint32_t line) {
+  if (file != nullptr) present().place = out_->place(file, line);
+}
+
+void recorder::blocks() {
+  const recorded_call& call = present();
+  if (call.number == trace::none) return;
+  out_->blocks(call.number, {.thread = thread_number(*out_),
+                             .name = name_of(call.name),
+                             .place = call.place,
+                             .begin = since(call.begin_ns)});
+}
+
+void recorder::end_call(std::uint64_t ns, int status) {
+  recorded_call& call = present();
+  if (call.number == trace::none) return;
+  out_->returned(call.number, {.thread = thread_number(*out_),
+                               .name = name_of(call.name),
+                               .place = call.place,
+                               .begin = since(call.begin_ns),
+                               .end = since(ns),
+                               .blocked = call.blocked_ns,
+                               .blocked_on = call.blocked_on,
+                               .status = status});
+  call = {};
+}
+
+std::uint32_t recorder::allocated(const allocation& a) {
+  return out_->allocated(traced(a.kind), a.device.value, a.bytes, since(clock_()),
+                         present().number);
+}
+
+void recorder::freed(const allocation& a) {
+  if (a.traced != trace::none) out_->freed(a.traced, since(clock_()), present().number);
+}
+
+// --- notes
+
+std::uint32_t recorder::new_note(trace::number operation) {
+  std::uint32_t at = 0;
+  if (free_notes_.empty()) {
+    at = static_cast<std::uint32_t>(notes_.size());
+    notes_.emplace_back();
+  } else {
+    at = free_notes_.back();
+    free_notes_.pop_back();
+  }
+  notes_[at] = {.operation = operation, .references = 1};
+  return at;
+}
+
+void recorder::drop(std::uint32_t note) {
+  if (note != no_note && --notes_[note].references == 0) free_notes_.push_back(note);
+}
+
+void recorder::keep(std::uint32_t& place, std::uint32_t note) {
+  if (note != no_note) ++notes_[note].references;
+  drop(std::exchange(place, note));
+}
+
+void recorder::depend(node& n, std::uint32_t on, trace::wait_cause cause) {
+  if (on == no_note || on == n.recorded.note || notes_[on].ended != trace::never) return;
+  ++notes_[on].references;
+  n.recorded.waits.push_back({on, cause});
+}
+
+// --- streams and queues
+
+void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int priority) {
+  stream_notes& s = streams_[id.value];
+  if (s.last != no_note) drop(s.last);
+  s = {.device = device.value, .kind = kind};
+  if (kind == stream_kind::legacy) legacy_[device.value] = id.value;
+  if (kind != stream_kind::legacy && connections_ != 0)
+    s.connection = streams_made_[device.value]++ % connections_;
+  s.number = out_->stream({.device = device.value,
+                           .kind = kind,
+                           .priority = priority,
+                           .connection = kind == stream_kind::legacy ? trace::none : s.connection,
+                           .name = {}});
+}
+
+// CUDA: the legacy stream and the blocking streams of a device wait for each other.
+void recorder::depend_on_stream(node& n, stream_notes& s) {
+  if (s.last == no_note || notes_[s.last].ended != trace::never)
+    s.last_queue = queue_class::compute;
+  depend(n, s.last, trace::wait_cause::stream_order);
+  if (s.kind != stream_kind::non_blocking) {
+    if (s.kind == stream_kind::legacy) {
+      for (auto& [id, other] : streams_)
+        if (other.kind == stream_kind::blocking && other.device == s.device)
+          depend(n, other.last, trace::wait_cause::legacy_barrier);
+    } else if (const auto legacy = legacy_.find(s.device); legacy != legacy_.end()) {
+      depend(n, streams_[legacy->second].last, trace::wait_cause::legacy_barrier);
+    }
+  }
+  keep(s.last, n.recorded.note);
+}
+
+void recorder::enter_queue(node& n, stream_notes& s) {
+  queue_class queue = queue_of(n.as);
+  if (n.as.order == command_order::in_stream && n.as.kind == command_kind::host_function)
+    queue = host_function_queue(s.last_queue, !n.recorded.waits.empty());
+  else if (queue != queue_class::none)
+    s.last_queue = queue;
+  if (connections_ == 0 || queue == queue_class::none) return;
+  std::uint32_t& tail =
+      queues_.try_emplace({s.device, s.connection, static_cast<std::uint32_t>(queue)}, no_note)
+          .first->second;
+  keep(n.recorded.ahead, tail);
+  keep(tail, n.recorded.note);
+}
+
+std::uint32_t& recorder::last_on_engine(const node& n) {
+  std::array<std::uint32_t, 2> key{n.device.value, multiprocessors_key};
+  if (n.as.kind == command_kind::host_function) {
+    key = {0, host_functions_key};
+  } else if (n.as.kind == command_kind::copy) {
+    const copy_direction d =
+        n.as.direction == copy_direction::peer ? copy_direction::device_to_device : n.as.direction;
+    key[1] = copies_key + static_cast<std::uint32_t>(d);
+  }
+  return engines_.try_emplace(key, no_note).first->second;
+}
+
+// --- operations
+
+trace::number recorder::event_of(const void* event) {
+  return events_.try_emplace(event, static_cast<trace::number>(events_.size())).first->second;
+}
+
+void recorder::add_range(const void* address, std::size_t bytes, trace::access how, bool exact) {
+  const std::optional<allocation> a = memory::instance().find(address);
+  if (!a || a->traced == trace::none || bytes == 0) return;
+  const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(address) -
+                                                 static_cast<const char*>(a->base));
+  if (exact)
+    ranges_.push_back({a->traced, offset, bytes, how, true});
+  else
+    ranges_.push_back({a->traced, 0, a->bytes, how, false});
+}
+
+void recorder::add_ranges(const node& n) {
+  ranges_.clear();
+  const auto span_of = [](std::size_t width, std::size_t height, std::size_t depth,
+                          std::size_t pitch, std::size_t slice) {
+    return (depth - 1) * slice + (height - 1) * pitch + width;
+  };
+  if (const auto* c = std::get_if<copy_operation>(&n.what)) {
+    if (c->width == 0 || c->height == 0 || c->depth == 0) return;
+    add_range(c->source, span_of(c->width, c->height, c->depth, c->source_pitch, c->source_slice),
+              trace::access::read, true);
+    add_range(c->destination,
+              span_of(c->width, c->height, c->depth, c->destination_pitch, c->destination_slice),
+              trace::access::write, true);
+  } else if (const auto* f = std::get_if<fill_operation>(&n.what)) {
+    if (f->width == 0 || f->height == 0 || f->depth == 0) return;
+    add_range(f->destination,
+              span_of(f->width * f->element_size, f->height, f->depth, f->pitch, f->slice),
+              trace::access::write, true);
+  } else if (const auto* k = std::get_if<kernel_operation>(&n.what)) {
+    const abi::kernel_info& info = *k->kernel;
+    for (std::uint32_t i = 0; i < info.param_count; ++i) {
+      const abi::param& p = info.params[i];
+      if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
+      const int how = ((p.flags & abi::param_is_read) != 0 ? 1 : 0) |
+                      ((p.flags & abi::param_is_written) != 0 ? 2 : 0);
+      if (how == 0) continue;
+      const void* address = nullptr;
+      std::memcpy(&address, k->params.data() + p.offset, sizeof address);
+      add_range(address, 1, static_cast<trace::access>(how), false);
+    }
+  }
+}
+
+trace::submitted_record recorder::describe(const node& n, const stream_notes& s) {
+  const recorded_call& call = present();
+  trace::submitted_record r;
+  r.kind = kind_of(n);
+  r.engine = engine_of(n.as);
+  r.direction = n.as.direction;
+  r.in_graph = n.as.order == command_order::free;
+  r.priority = n.as.priority;
+  r.device = n.device.value;
+  r.stream = s.number;
+  r.call = n.call != trace::none ? n.call : call.number;
+  r.called = since(n.called_ns != 0 ? n.called_ns : n.times.queued);
+  r.queued = since(n.times.queued);
+  r.bytes = n.as.bytes;
+  if (const auto* k = std::get_if<kernel_operation>(&n.what)) {
+    r.name = name_of(k->kernel->name);
+    r.cooperative = k->cooperative;
+    r.grid[0] = k->grid.x, r.grid[1] = k->grid.y, r.grid[2] = k->grid.z;
+    r.block[0] = k->block.x, r.block[1] = k->block.y, r.block[2] = k->block.z;
+    r.shared_bytes = n.as.kernel.shared_bytes;
+    r.registers = n.as.kernel.registers;
+  } else if (const auto* c = std::get_if<copy_operation>(&n.what)) {
+    if (c->direction == copy_direction::peer) r.peer = c->peer.value;
+    if (c->direction == copy_direction::host_to_device ||
+        c->direction == copy_direction::device_to_host ||
+        c->direction == copy_direction::host_to_host) {
+      const void* host =
+          c->direction == copy_direction::device_to_host ? c->destination : c->source;
+      const std::optional<allocation> a =
+          c->pageable ? std::nullopt : memory::instance().find(host);
+      r.host_memory = a ? traced(a->kind) : trace::memory_kind::pageable;
+    }
+  } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
+    r.event = event_of(e->event.get());
+  } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {
+    if (const auto found = commands_.find(w->record.value); found != commands_.end())
+      r.record = notes_[found->second].operation;
+  } else if (const auto* m = std::get_if<marker_operation>(&n.what)) {
+    r.bytes = m->bytes;
+    if (m->role == marker_role::graph_begin) ++graphs_;
+    if (m->role == marker_role::graph_begin || m->role == marker_role::graph_end)
+      r.graph = graphs_ - 1;
+  }
+  if (r.in_graph && graphs_ != 0) r.graph = graphs_ - 1;
+  r.after = after_;
+  r.ranges = ranges_;
+  return r;
+}
+
+void recorder::submitted(node& n, std::span<const command_id> after) {
+  stream_notes& s = streams_[n.as.stream.value];
+  after_.clear();
+  for (const command_id id : after)
+    if (const auto found = commands_.find(id.value); found != commands_.end())
+      after_.push_back(notes_[found->second].operation);
+  add_ranges(n);
+  n.recorded.number = out_->submitted(describe(n, s));
+  n.recorded.note = new_note(n.recorded.number);
+  commands_[n.id.value] = n.recorded.note;
+
+  if (n.as.order == command_order::in_stream) depend_on_stream(n, s);
+  if (n.as.kind == command_kind::event_wait) {
+    if (const auto found = commands_.find(n.as.record.value); found != commands_.end())
+      depend(n, found->second, trace::wait_cause::event);
+  }
+  const auto* marker = std::get_if<marker_operation>(&n.what);
+  const bool allocates = marker != nullptr && marker->role == marker_role::allocate;
+  const bool graph = n.as.order == command_order::free || n.as.kind == command_kind::marker;
+  for (const command_id id : after)
+    if (const auto found = commands_.find(id.value); found != commands_.end())
+      depend(n, found->second,
+             allocates ? trace::wait_cause::allocation
+             : graph   ? trace::wait_cause::graph_edge
+                       : trace::wait_cause::event);
+  enter_queue(n, s);
+}
+
+void recorder::started(node& n, std::uint64_t ns) {
+  if (n.recorded.number == trace::none || n.recorded.began) return;
+  n.recorded.began = true;
+  std::uint64_t ready = n.times.queued;
+  const auto add = [&](std::uint32_t from, trace::wait_cause cause, std::uint64_t until) {
+    n.recorded.edges.push_back({.from = notes_[from].operation,
+                                .call = trace::none,
+                                .cause = cause,
+                                .until = since(until)});
+  };
+  for (const recorded_node::wait& w : n.recorded.waits) {
+    const std::uint64_t until = notes_[w.on].ended;
+    if (until != trace::never && until > n.times.queued) {
+      add(w.on, w.cause, until);
+      ready = std::max(ready, until);
+    }
+    drop(w.on);
+  }
+  n.recorded.waits.clear();
+  std::stable_sort(n.recorded.edges.begin(), n.recorded.edges.end(),
+                   [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; });
+  n.times.ready = ready;
+  std::uint64_t from = ready;
+  if (n.recorded.ahead != no_note) {
+    const std::uint64_t left = notes_[n.recorded.ahead].left_queue;
+    if (left != trace::never && left > from) {
+      from = left;
+      add(n.recorded.ahead, trace::wait_cause::queue_head, left);
+    }
+    drop(std::exchange(n.recorded.ahead, no_note));
+  }
+  const bool kernel = n.as.kind == command_kind::kernel;
+  notes_[n.recorded.note].left_queue = kernel ? ns : from;
+  if (kernel || n.as.kind == command_kind::copy || n.as.kind == command_kind::host_function) {
+    std::uint32_t& last = last_on_engine(n);
+    if (ns > from && last != no_note && notes_[last].ended > from &&
+        notes_[last].ended != trace::never)
+      add(last, kernel ? trace::wait_cause::device_full : trace::wait_cause::engine_busy, ns);
+  }
+}
+
+void recorder::finished(node& n, std::uint64_t ns) {
+  if (n.recorded.number == trace::none) return;
+  if (!n.recorded.began) started(n, ns);
+  const std::uint64_t begin = std::clamp(n.times.begin, n.times.ready, std::max(ns, n.times.ready));
+  out_->finished(n.recorded.number, {.ready = since(n.times.ready),
+                                     .started = since(begin),
+                                     .ended = since(std::max(ns, begin)),
+                                     .waits = n.recorded.edges});
+  note& own = notes_[n.recorded.note];
+  own.ended = std::max(ns, begin);
+  last_finished_ = n.recorded.number;
+  if (n.as.kind == command_kind::kernel || n.as.kind == command_kind::copy ||
+      n.as.kind == command_kind::host_function)
+    keep(last_on_engine(n), n.recorded.note);
+  commands_.erase(n.id.value);
+  drop(n.recorded.note);
+  n.recorded = {};
+}
+
+// A wait that orders nothing: the event was never recorded, or what it waits for is over.
+void recorder::idle_wait(stream_id stream, const void* event, std::uint64_t ns) {
+  const auto found = streams_.find(stream.value);
+  if (found == streams_.end()) return;
+  trace::submitted_record r;
+  r.kind = trace::operation_kind::event_wait;
+  r.device = found->second.device;
+  r.stream = found->second.number;
+  r.call = present().number;
+  r.event = event_of(event);
+  r.called = since(present().begin_ns);
+  r.queued = since(ns);
+  const trace::number number = out_->submitted(r);
+  out_->finished(number, {since(ns), since(ns), since(ns), {}});
+}
+
+}  // namespace sb::engine

@@ -1,0 +1,133 @@
+// Writes the trace of a run: what the program calls, what comes into its streams, and why it waits.
+//
+// The scheduler says when something may start, not why it could not before; its rules are few
+// enough to follow beside it. Every operation keeps a note as long as somebody may have to wait for
+// it.
+//
+// Thread safety: calls (begin_call to end_call, allocated, freed) from any thread; the rest belongs
+// to whoever holds the engine's lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "engine/memory.hpp"
+#include "engine/node.hpp"
+#include "model/device_profile.hpp"
+#include "model/stream_rules.hpp"
+#include "trace/writer.hpp"
+
+namespace sb::engine {
+
+// A call that the present thread is in.
+struct recorded_call {
+  trace::number number = trace::none;
+  const char* name = nullptr;
+  trace::number place = trace::none;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t blocked_ns = 0;
+  trace::number blocked_on = trace::none;
+};
+
+class recorder final : public allocation_observer {
+ public:
+  // The trace that STREAMBED_TRACE names, or null. A file that cannot be written is told once, and
+  // the program goes on without a trace.
+  static std::unique_ptr<recorder> from_environment(std::span<const device_profile> devices,
+                                                    std::uint32_t connections, bool modelled,
+                                                    const std::string& profile);
+  explicit recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections);
+
+  [[nodiscard]] trace::writer& out() { return *out_; }
+  void start_clock(std::function<std::uint64_t()> clock) {
+    clock_ = std::move(clock);
+    begin_ns_ = clock_();
+  }
+
+  // --- calls
+  static recorded_call& present();  // of the calling thread
+  void begin_call(const char* name, std::uint64_t ns);
+  void call_place(const char* file, std::uint32_t line);
+  void blocks();  // the call is about to wait
+  void end_call(std::uint64_t ns, int status);
+  // allocation_observer
+  std::uint32_t allocated(const allocation& a) override;
+  void freed(const allocation& a) override;
+
+  // --- operations
+  void add_stream(stream_id id, device_id device, stream_kind kind, int priority);
+  void submitted(node& n, std::span<const command_id> after);
+  void started(node& n,
+               std::uint64_t ns);  // the scheduler lets it begin; kernels: their blocks may
+  void finished(node& n, std::uint64_t ns);
+  [[nodiscard]] trace::number last_finished() const { return last_finished_; }
+  void idle_wait(stream_id stream, const void* event, std::uint64_t ns);
+
+  void close(trace::ending how, bool deterministic, std::uint64_t ns);
+
+ private:
+  struct note {
+    trace::number operation = trace::none;
+    std::uint64_t ended = trace::never;
+    std::uint64_t left_queue = trace::never;
+    std::uint32_t references = 0;
+  };
+  struct stream_notes {
+    trace::number number = trace::none;
+    std::uint32_t device = 0;
+    std::uint32_t connection = 0;
+    stream_kind kind = stream_kind::blocking;
+    std::uint32_t last = no_note;
+    queue_class last_queue = queue_class::compute;
+  };
+  static constexpr std::uint32_t no_note = recorded_node::no_note;
+
+  std::uint32_t new_note(trace::number operation);
+  void keep(std::uint32_t& place, std::uint32_t note);  // instead of what the place held
+  void drop(std::uint32_t note);
+  void depend(node& n, std::uint32_t on, trace::wait_cause cause);
+  void depend_on_stream(node& n, stream_notes& s);
+  void enter_queue(node& n, stream_notes& s);
+  std::uint32_t& last_on_engine(const node& n);
+  trace::submitted_record describe(const node& n, const stream_notes& s);
+  void add_ranges(const node& n);
+  void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
+  trace::number name_of(const char* text);
+  trace::number event_of(const void* event);
+  [[nodiscard]] trace::nanoseconds since(std::uint64_t ns) const {
+    return ns > begin_ns_ ? ns - begin_ns_ : 0;
+  }
+
+  const std::unique_ptr<trace::writer> out_;
+  const std::uint32_t connections_;  // that streams share; 0: each has its own
+  std::function<std::uint64_t()> clock_;
+  std::uint64_t begin_ns_ = 0;
+  std::mutex names_mutex_;
+  std::unordered_map<const char*, trace::number> names_;  // guarded by names_mutex_
+
+  // Guarded by the engine's lock.
+  std::vector<note> notes_;
+  std::vector<std::uint32_t> free_notes_;
+  std::unordered_map<std::uint32_t, stream_notes> streams_;
+  std::map<std::uint32_t, std::uint32_t> legacy_;              // by device
+  std::map<std::uint32_t, std::uint32_t> streams_made_;        // by device: deals out connections
+  std::unordered_map<std::uint64_t, std::uint32_t> commands_;  // pending ones: their notes
+  std::map<std::array<std::uint32_t, 3>, std::uint32_t> queues_;  // device, connection, queue: last
+  std::map<std::array<std::uint32_t, 2>, std::uint32_t> engines_;  // device, engine: last
+  std::unordered_map<const void*, trace::number> events_;
+  std::vector<trace::byte_range> ranges_;
+  std::vector<trace::number> after_;
+  trace::number last_finished_ = trace::none;
+  trace::number graphs_ = 0;  // launched so far
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,136 @@
+// Clock reads and sleeps.
+#include <cerrno>
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "interpose/hooks.hpp"
+
+using sb::interpose::begin_ns;
+using sb::interpose::following;
+using sb::interpose::ns_of;
+using sb::interpose::since_begin;
+using sb::interpose::timespec_of;
+
+namespace {
+
+constexpr std::uint64_t read_ns = 25;
+constexpr std::uint64_t yield_ns = 1000;
+
+bool is_modelled(clockid_t clock) {
+  switch (clock) {
+    case CLOCK_REALTIME:
+    case CLOCK_REALTIME_COARSE:
+    case CLOCK_MONOTONIC:
+    case CLOCK_MONOTONIC_COARSE:
+    case CLOCK_MONOTONIC_RAW:
+    case CLOCK_BOOTTIME:
+      return true;
+    default:
+      return false;  // processor time is what it is
+  }
+}
+
+}  // namespace
+
+SB_INTERPOSED int clock_gettime(clockid_t clock, timespec* out) noexcept {
+  const auto* h = is_modelled(clock) ? following() : nullptr;
+  if (h == nullptr) {
+    SB_NEXT(clock_gettime);
+    return real_clock_gettime(clock, out);
+  }
+  h->pass(read_ns);
+  *out = timespec_of(begin_ns(clock) + h->now());
+  return 0;
+}
+
+SB_INTERPOSED int gettimeofday(timeval* out, void* zone) noexcept {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(gettimeofday);
+    return real_gettimeofday(out, zone);
+  }
+  h->pass(read_ns);
+  const timespec now = timespec_of(begin_ns(CLOCK_REALTIME) + h->now());
+  *out = {now.tv_sec, now.tv_nsec / 1000};
+  return 0;
+}
+
+SB_INTERPOSED time_t time(time_t* out) noexcept {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(time);
+    return real_time(out);
+  }
+  h->pass(read_ns);
+  const time_t now = timespec_of(begin_ns(CLOCK_REALTIME) + h->now()).tv_sec;
+  if (out != nullptr) *out = now;
+  return now;
+}
+
+SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(nanosleep);
+    return real_nanosleep(wanted, left);
+  }
+  h->pass(ns_of(*wanted));
+  return 0;
+}
+
+SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted,
+                                  timespec* left) {
+  const auto* h = is_modelled(clock) ? following() : nullptr;
+  if (h == nullptr) {
+    SB_NEXT(clock_nanosleep);
+    return real_clock_nanosleep(clock, flags, wanted, left);
+  }
+  const std::uint64_t now = h->now();
+  std::uint64_t until = now + ns_of(*wanted);
+  if ((flags & TIMER_ABSTIME) != 0) until = since_begin(clock, *wanted);
+  h->pass(until > now ? until - now : read_ns);
+  return 0;
+}
+
+SB_INTERPOSED int usleep(useconds_t wanted) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(usleep);
+    return real_usleep(wanted);
+  }
+  h->pass(std::uint64_t{wanted} * 1000);
+  return 0;
+}
+
+SB_INTERPOSED unsigned sleep(unsigned wanted) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(sleep);
+    return real_sleep(wanted);
+  }
+  h->pass(std::uint64_t{wanted} * 1'000'000'000u);
+  return 0;
+}
+
+SB_INTERPOSED int sched_yield() noexcept {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(sched_yield);
+    return real_sched_yield();
+  }
+  h->pass(yield_ns);
+  return 0;
+}
+
+// A wait for time alone; what comes from outside has no modelled time.
+SB_INTERPOSED int poll(pollfd* files, nfds_t count, int timeout) {
+  const auto* h = count == 0 && timeout >= 0 ? following() : nullptr;
+  if (h == nullptr) {
+    SB_NEXT(poll);
+    return real_poll(files, count, timeout);
+  }
+  h->pass(static_cast<std::uint64_t>(timeout) * 1'000'000u);
+  return 0;
+}

@@ -1,0 +1,35 @@
+#include "interpose/hooks.hpp"
+
+#include <atomic>
+
+namespace sb::interpose {
+namespace {
+
+std::atomic<const streambed_clock_hooks*> hooks{nullptr};
+std::atomic<void (*)()> start{nullptr};
+
+}  // namespace
+
+bool& thread_is_the_runtimes() {
+  thread_local bool it_is = false;
+  return it_is;
+}
+
+const streambed_clock_hooks* following() {
+  if (start.load(std::memory_order_relaxed) != nullptr) {
+    if (void (*begin)() = start.exchange(nullptr); begin != nullptr) begin();
+  }
+  const streambed_clock_hooks* h = hooks.load(std::memory_order_acquire);
+  if (h == nullptr) return nullptr;
+  const int follows = h->follows();
+  return follows == 2 || (follows == 1 && !thread_is_the_runtimes()) ? h : nullptr;
+}
+
+SB_INTERPOSED void streambed_set_clock_hooks(const streambed_clock_hooks* given) {
+  start.store(nullptr);
+  hooks.store(given, std::memory_order_release);
+}
+
+SB_INTERPOSED void streambed_set_clock_start(void (*given)()) { start.store(given); }
+
+}  // namespace sb::interpose

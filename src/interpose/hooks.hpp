@@ -1,0 +1,54 @@
+// The runtime's hooks, and the C library's own functions behind ours.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <ctime>
+
+#include "base/clock_hooks.hpp"
+
+#define SB_INTERPOSED extern "C" __attribute__((visibility("default")))
+
+namespace sb::interpose {
+
+// The hooks when the calling thread's time is modelled; null: the C library's own function does it.
+const streambed_clock_hooks* following();
+
+// True on threads that the runtime made.
+bool& thread_is_the_runtimes();
+
+constexpr std::uint64_t never = ~std::uint64_t{0};
+
+// What clocks show when the run begins: the same in every run.
+inline constexpr std::uint64_t real_time_begin_s = 1'735'689'600;  // 2025-01-01
+inline constexpr std::uint64_t monotonic_begin_s = 100'000;
+
+inline std::uint64_t begin_ns(clockid_t clock) {
+  const bool real = clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE;
+  return (real ? real_time_begin_s : monotonic_begin_s) * 1'000'000'000u;
+}
+
+inline std::uint64_t ns_of(const timespec& t) {
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+inline timespec timespec_of(std::uint64_t ns) {
+  return {static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
+}
+
+// The modelled time of an absolute one.
+inline std::uint64_t since_begin(clockid_t clock, const timespec& t) {
+  const std::uint64_t ns = ns_of(t);
+  return ns > begin_ns(clock) ? ns - begin_ns(clock) : 0;
+}
+
+// The next definition of the function after ours.
+template <class Function>
+Function* next(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+#define SB_NEXT(name) static const auto real_##name = ::sb::interpose::next<decltype(::name)>(#name)
+
+}  // namespace sb::interpose

@@ -1,0 +1,201 @@
+// Threads and what they wait for: in modelled time a waiting thread gives its turn away.
+#include <cerrno>
+
+#include <pthread.h>
+#include <semaphore.h>
+
+#include <map>
+
+#include "interpose/hooks.hpp"
+
+using sb::interpose::following;
+using sb::interpose::never;
+using sb::interpose::since_begin;
+
+namespace {
+
+using routine = void* (*)(void*);
+
+// What a new thread needs to begin with.
+struct beginning {
+  routine run;
+  void* argument;
+  const streambed_clock_hooks* hooks;  // null: a thread of the runtime
+  void* self;
+};
+
+// Which of the runtime's threads a thread of the C library is. Guarded by its lock.
+struct thread_table {
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  std::map<pthread_t, void*> known;
+};
+thread_table& table() {
+  static auto* one = new thread_table;  // threads may outlive the process's statics
+  return *one;
+}
+
+int real_lock(pthread_mutex_t* mutex) {
+  SB_NEXT(pthread_mutex_lock);
+  return real_pthread_mutex_lock(mutex);
+}
+int real_unlock(pthread_mutex_t* mutex) {
+  SB_NEXT(pthread_mutex_unlock);
+  return real_pthread_mutex_unlock(mutex);
+}
+
+void note(pthread_t thread, void* self) {
+  real_lock(&table().lock);
+  table().known[thread] = self;
+  real_unlock(&table().lock);
+}
+
+void* forget(pthread_t thread) {
+  real_lock(&table().lock);
+  void* self = nullptr;
+  if (const auto found = table().known.find(thread); found != table().known.end()) {
+    self = found->second;
+    table().known.erase(found);
+  }
+  real_unlock(&table().lock);
+  return self;
+}
+
+void* begin(void* given) {
+  const beginning b = *static_cast<beginning*>(given);
+  delete static_cast<beginning*>(given);
+  if (b.hooks == nullptr)
+    sb::interpose::thread_is_the_runtimes() = true;
+  else
+    b.hooks->adopt(b.self);
+  return b.run(b.argument);
+}
+
+int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
+  for (;;) {
+    const int result = pthread_mutex_trylock(mutex);
+    if (result != EBUSY) return result;
+    h.wait(mutex, never);
+  }
+}
+
+int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
+                    pthread_mutex_t* mutex, std::uint64_t until_ns) {
+  if (const int result = real_unlock(mutex); result != 0) return result;
+  h.wake(mutex, 1);
+  const int woken = h.wait(condition, until_ns);
+  lock_in_turn(h, mutex);
+  return woken != 0 || until_ns == never ? 0 : ETIMEDOUT;
+}
+
+}  // namespace
+
+SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attributes, routine run,
+                                 void* argument) noexcept {
+  SB_NEXT(pthread_create);
+  const auto* h = following();
+  auto* b = new beginning{run, argument, h, h != nullptr ? h->announce() : nullptr};
+  const int result = real_pthread_create(out, attributes, &begin, b);
+  if (result != 0)
+    delete b;
+  else if (h != nullptr)
+    note(*out, b->self);
+  return result;
+}
+
+SB_INTERPOSED int pthread_join(pthread_t thread, void** value) {
+  SB_NEXT(pthread_join);
+  void* self = forget(thread);
+  if (const auto* h = self != nullptr ? following() : nullptr; h != nullptr) {
+    while (h->over(self) == 0) h->wait(self, never);
+  }
+  return real_pthread_join(thread, value);
+}
+
+SB_INTERPOSED int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  const auto* h = following();
+  return h != nullptr ? lock_in_turn(*h, mutex) : real_lock(mutex);
+}
+
+SB_INTERPOSED int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  const int result = real_unlock(mutex);
+  if (const auto* h = result == 0 ? following() : nullptr; h != nullptr) h->wake(mutex, 1);
+  return result;
+}
+
+SB_INTERPOSED int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(pthread_cond_wait);
+    return real_pthread_cond_wait(condition, mutex);
+  }
+  return wait_for_signal(*h, condition, mutex, never);
+}
+
+SB_INTERPOSED int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                         const timespec* until) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(pthread_cond_timedwait);
+    return real_pthread_cond_timedwait(condition, mutex, until);
+  }
+  return wait_for_signal(*h, condition, mutex, since_begin(CLOCK_REALTIME, *until));
+}
+
+SB_INTERPOSED int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                         clockid_t clock, const timespec* until) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(pthread_cond_clockwait);
+    return real_pthread_cond_clockwait(condition, mutex, clock, until);
+  }
+  return wait_for_signal(*h, condition, mutex, since_begin(clock, *until));
+}
+
+SB_INTERPOSED int pthread_cond_signal(pthread_cond_t* condition) noexcept {
+  if (const auto* h = following(); h != nullptr) {
+    h->wake(condition, 1);
+    return 0;
+  }
+  SB_NEXT(pthread_cond_signal);
+  return real_pthread_cond_signal(condition);
+}
+
+SB_INTERPOSED int pthread_cond_broadcast(pthread_cond_t* condition) noexcept {
+  if (const auto* h = following(); h != nullptr) {
+    h->wake(condition, ~std::size_t{0});
+    return 0;
+  }
+  SB_NEXT(pthread_cond_broadcast);
+  return real_pthread_cond_broadcast(condition);
+}
+
+SB_INTERPOSED int sem_wait(sem_t* semaphore) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(sem_wait);
+    return real_sem_wait(semaphore);
+  }
+  while (sem_trywait(semaphore) != 0) h->wait(semaphore, never);
+  return 0;
+}
+
+SB_INTERPOSED int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(sem_timedwait);
+    return real_sem_timedwait(semaphore, until);
+  }
+  while (sem_trywait(semaphore) != 0) {
+    if (h->wait(semaphore, since_begin(CLOCK_REALTIME, *until)) != 0) continue;
+    errno = ETIMEDOUT;
+    return -1;
+  }
+  return 0;
+}
+
+SB_INTERPOSED int sem_post(sem_t* semaphore) noexcept {
+  SB_NEXT(sem_post);
+  const int result = real_sem_post(semaphore);
+  if (const auto* h = result == 0 ? following() : nullptr; h != nullptr) h->wake(semaphore, 1);
+  return result;
+}

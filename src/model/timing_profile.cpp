@@ -1,0 +1,120 @@
+#include "model/timing_profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "model/stream_rules.hpp"
+
+namespace sb {
+
+namespace {
+
+// The least of the device that a wave can use: a multiprocessor without a block does nothing, and
+// the one with the most blocks is done last.
+double share_in_use(std::uint64_t blocks, std::uint32_t multiprocessors) {
+  const double each = std::ceil(static_cast<double>(blocks) / multiprocessors);
+  return static_cast<double>(blocks) / (each * multiprocessors);
+}
+
+}  // namespace
+
+double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t blocks,
+               std::uint32_t multiprocessors) {
+  if (blocks == 0) return 0;
+  const double n = static_cast<double>(blocks);
+  const double share = share_in_use(blocks, multiprocessors);
+  const double arithmetic = w.fp32 / t.fp32_per_ns + w.fp64 / t.fp64_per_ns +
+                            w.fp16 / t.fp16_per_ns + w.special / t.special_per_ns +
+                            w.integer / t.integer_per_ns + w.shared_bytes / t.shared_bytes_per_ns;
+  const double compute = n * arithmetic / share;
+  // A single multiprocessor gets more of the memory than its share.
+  const double memory = n * w.global_bytes / (t.memory_bytes_per_ns * std::min(1.0, 3 * share)) +
+                        n * w.atomics / t.atomics_per_ns;
+  const double p = t.overlap_norm;
+  return t.block_ns + std::pow(std::pow(compute, p) + std::pow(memory, p), 1 / p) +
+         w.barriers * t.barrier_ns;
+}
+
+double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,
+               bool pageable) {
+  const double n = static_cast<double>(bytes);
+  switch (direction) {
+    case copy_direction::host_to_device:
+    case copy_direction::device_to_host: {
+      const link_timing& l = direction == copy_direction::host_to_device ? t.to_device : t.to_host;
+      if (pageable) return l.pageable_ns + n / l.pageable_bytes_per_ns;
+      return (bytes < separate_copy_bytes ? l.small_ns : l.pinned_ns) + n / l.pinned_bytes_per_ns;
+    }
+    case copy_direction::device_to_device:
+      return t.copy_inside_ns + 2 * n / t.copy_bytes_per_ns;
+    case copy_direction::peer:
+      return t.peer_ns + n / t.peer_bytes_per_ns;
+    case copy_direction::host_to_host:
+      break;
+  }
+  return n / t.stage_bytes_per_ns;
+}
+
+double call_cost_ns(const timing_profile& t, std::string_view name) {
+  const auto found = t.calls.find(name);
+  return found == t.calls.end() ? t.call_ns : found->second;
+}
+
+// Recorded on an H200 in an x86-64 server.
+const timing_profile& h200_timing() {
+  static const timing_profile profile = [] {
+    timing_profile t;
+    t.calls = {
+        {"cudaLaunchKernel", 4580},
+        {"cudaLaunchKernelExC", 4580},
+        {"cudaLaunchCooperativeKernel", 4800},
+        {"cudaGraphLaunch", 2120},
+        {"cudaEventRecord", 294},
+        {"cudaEventRecordWithFlags", 294},
+        {"cudaStreamWaitEvent", 350},
+        {"cudaMemcpyAsync", 2290},
+        {"cudaMemcpy", 2290},
+        {"cudaMemcpy2DAsync", 2500},
+        {"cudaMemcpyToSymbolAsync", 2400},
+        {"cudaMemsetAsync", 1305},
+        {"cudaMemset", 1305},
+        {"cudaLaunchHostFunc", 2520},
+        {"cudaStreamAddCallback", 2520},
+        {"cudaStreamQuery", 365},
+        {"cudaEventQuery", 300},
+        {"cudaMallocAsync", 712},
+        {"cudaFreeAsync", 711},
+        {"cudaMalloc", 48400},
+        {"cudaFree", 60000},
+        {"cudaMallocHost", 150000},
+        {"cudaHostAlloc", 150000},
+        {"cudaFreeHost", 150000},
+        {"cudaHostRegister", 60000},
+        {"cudaMallocManaged", 30000},
+        {"cudaStreamCreate", 8000},
+        {"cudaStreamCreateWithFlags", 8000},
+        {"cudaStreamCreateWithPriority", 8000},
+        {"cudaStreamDestroy", 5000},
+        {"cudaGraphInstantiate", 30000},
+        {"cudaGetDevice", 50},
+        {"cudaSetDevice", 200},
+        {"cudaGetLastError", 20},
+        {"cudaPeekAtLastError", 20},
+    };
+    t.other_stream_ns = 1000;
+    t.to_device = {.small_ns = 2480,
+                   .pinned_ns = 2900,
+                   .pinned_bytes_per_ns = 55.52,
+                   .pageable_ns = 12000,
+                   .pageable_bytes_per_ns = 11.5};
+    t.to_host = {.small_ns = 1610,
+                 .pinned_ns = 1600,
+                 .pinned_bytes_per_ns = 55.52,
+                 .pageable_ns = 4600,
+                 .pageable_bytes_per_ns = 9.4};
+    return t;
+  }();
+  return profile;
+}
+
+}  // namespace sb

@@ -1,0 +1,92 @@
+// How long things take on a device: the numbers behind modelled time. Few, and each of them is
+// something that can be measured by itself.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "model/command.hpp"
+
+namespace sb {
+
+using nanoseconds_t = std::uint64_t;
+
+// One direction between host and device.
+struct link_timing {
+  double small_ns = 0;   // a copy that travels with the kernels (stream_rules.hpp)
+  double pinned_ns = 0;  // before the first byte of a larger one
+  double pinned_bytes_per_ns = 1;
+  double pageable_ns = 0;
+  double pageable_bytes_per_ns = 1;
+};
+
+struct timing_profile {
+  // --- the host
+  double call_ns = 300;                              // of a call that is not in `calls`
+  std::map<std::string, double, std::less<>> calls;  // by name
+  double timed_record_ns = 1000;  // what a record that keeps the time costs above one that does not
+  double inside_copy_ns = 2900;   // a copy inside of the device, above `calls`
+  double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
+  double stage_bytes_per_ns = 11;  // copies of pageable memory into the driver's own
+  double pin_bytes_per_ns = 1.5;   // page-locking, above the call's own cost
+  double wake_ns = 1000;           // from completion to the return of a waiting call
+  double long_wake_ns = 2600;      // the same after a wait of long_wait_ns
+  double long_wait_ns = 5000;
+  double host_function_ns = 2500;        // from its turn to its first instruction
+  double host_function_idle_ns = 12000;  // the same when none has run for host_thread_sleeps_ns
+  double host_thread_sleeps_ns = 5000;
+
+  // --- from the host to the device
+  double submit_ns = 1300;         // until an idle device begins
+  double kernel_submit_ns = 3300;  // the same for a kernel
+  double record_ns = 1400;         // from the work before a record to its time stamp
+
+  // --- kernels
+  double kernel_ns = 100;       // a kernel that does nothing
+  double kernel_gap_ns = 980;   // between a kernel and the next operation of its stream
+  double graph_gap_ns = 30;    // the same between nodes of a graph
+  double engine_gap_ns = 3700;  // between operations on different engines
+  double wait_gap_ns = 100;     // more, when the wait was for another stream
+  double block_ns = 500;        // beginning and ending of a block, once for a wave
+  double fill_ns = 460;
+
+  // --- rates of the whole device
+  double memory_bytes_per_ns = 3400;
+  double copy_bytes_per_ns = 4000;  // inside of the device, reading and writing counted
+  double copy_inside_ns = 2400;
+  double fp32_per_ns = 66900;  // operations; a fused one counts two
+  double fp64_per_ns = 33450;
+  double fp16_per_ns = 133800;
+  double special_per_ns = 4181;
+  double integer_per_ns = 16700;
+  double shared_bytes_per_ns = 33450;
+  double atomics_per_ns = 200;
+  double barrier_ns = 20;
+  double overlap_norm = 1.5;  // how well memory and arithmetic hide each other
+
+  link_timing to_device, to_host;
+  double both_directions = 0.91;  // of the rate, while the other direction is busy
+  double peer_ns = 3000, peer_bytes_per_ns = 300;
+};
+
+// What one block of a kernel does, on average.
+struct block_work {
+  double global_bytes = 0, shared_bytes = 0;
+  double fp32 = 0, fp64 = 0, fp16 = 0, special = 0, integer = 0, atomics = 0, barriers = 0;
+};
+
+// How long `blocks` blocks take that are on the device together; `multiprocessors` is the device's.
+[[nodiscard]] double wave_ns(const timing_profile& t, const block_work& work, std::uint64_t blocks,
+                             std::uint32_t multiprocessors);
+
+// How long the bytes of a copy are on their way when nothing else is.
+[[nodiscard]] double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,
+                             bool pageable);
+
+[[nodiscard]] double call_cost_ns(const timing_profile& t, std::string_view name);
+
+[[nodiscard]] const timing_profile& h200_timing();
+
+}  // namespace sb
