@@ -39,6 +39,7 @@ class host_wait {
   void mark_released() { state_.store(released, std::memory_order_relaxed); }
   [[nodiscard]] bool is_released() const { return over(); }
 
+  bool after_copy = false;                 // modelled time: a large copy ended the wait
   std::uint32_t released_by = 0xffffffff;  // of the trace: the operation that ended the wait
 
  private:

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/transfer.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::engine {
 
@@ -74,11 +75,11 @@ std::uint64_t modelled::begin_of(const node& n) const {
     gap = timing_.kernel_gap_ns;
   } else if (c.kind == command_kind::copy && ended_kind_ == command_kind::copy &&
              c.direction == ended_direction_) {
-    gap = 0;
+    gap = c.stream == ended_stream_ ? 0 : timing_.copy_switch_ns;
   } else if (c.kind == command_kind::host_function) {
     gap = 0;  // its own latency says all
   }
-  if (c.stream != ended_stream_ && gap != 0) gap += timing_.wait_gap_ns;
+  if (c.stream != ended_stream_ && c.kind == command_kind::kernel) gap += timing_.wait_gap_ns;
   return std::max(n.times.arrival, now_ + rounded(gap));
 }
 
@@ -117,6 +118,7 @@ std::uint64_t modelled::record_ns(const node& n) {
 }
 
 void modelled::release(host_wait& w) {
+  w.after_copy = ended_kind_ == command_kind::copy && ended_bytes_ >= separate_copy_bytes;
   w.mark_released();
   clocks_.wake(&w, 1, now_);
 }
@@ -125,7 +127,8 @@ void modelled::wait(host_wait& w) {
   const std::uint64_t begin = clocks_.now();
   if (!w.is_released()) clocks_.wait_on(&w);
   const auto waited = static_cast<double>(clocks_.now() - begin);
-  clocks_.turn(rounded(waited < timing_.long_wait_ns ? timing_.wake_ns : timing_.long_wake_ns));
+  const bool soon = waited < timing_.long_wait_ns && !(waited > 0 && w.after_copy);
+  clocks_.turn(rounded(soon ? timing_.wake_ns : timing_.long_wake_ns));
   now_ = clocks_.now();
 }
 
@@ -153,6 +156,7 @@ void modelled::ended(node& n) {
   released_by_ = &n;
   ended_kind_ = n.as.kind;
   ended_direction_ = n.as.direction;
+  ended_bytes_ = n.as.bytes;
   ended_stream_ = n.as.stream;
 }
 
@@ -300,7 +304,8 @@ void modelled::run(const work& w) {
 double modelled::work_ns(node& n, std::uint64_t blocks) const {
   const std::uint64_t together = std::max(blocks, n.times.blocks_granted - n.times.blocks_over);
   return wave_ns(timing_, n.times.work, together,
-                 static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors));
+                 static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors),
+                 n.times.blocks_over == 0);
 }
 
 void modelled::run_kernel(const work& w) {

@@ -123,6 +123,7 @@ class modelled final : public host_clocks::events {
   command_kind ended_kind_ = command_kind::marker;
   copy_direction ended_direction_ = copy_direction::host_to_device;
   stream_id ended_stream_;
+  std::uint64_t ended_bytes_ = 0;
   std::vector<std::array<transfer, 2>> transfers_;  // by device and direction
   host_clocks::thread* host_function_thread_ = nullptr;
   std::uint64_t host_function_over_ns_ = 0;

@@ -19,7 +19,7 @@ double share_in_use(std::uint64_t blocks, std::uint32_t multiprocessors) {
 }  // namespace
 
 double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t blocks,
-               std::uint32_t multiprocessors) {
+               std::uint32_t multiprocessors, bool first_wave) {
   if (blocks == 0) return 0;
   const double n = static_cast<double>(blocks);
   const double share = share_in_use(blocks, multiprocessors);
@@ -31,7 +31,8 @@ double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t block
   const double memory = n * w.global_bytes / (t.memory_bytes_per_ns * std::min(1.0, 3 * share)) +
                         n * w.atomics / t.atomics_per_ns;
   const double p = t.overlap_norm;
-  return t.block_ns + std::pow(std::pow(compute, p) + std::pow(memory, p), 1 / p) +
+  const double latency = first_wave && w.global_bytes > 0 ? t.memory_latency_ns : 0;
+  return t.block_ns + latency + std::pow(std::pow(compute, p) + std::pow(memory, p), 1 / p) +
          w.barriers * t.barrier_ns;
 }
 

@@ -33,10 +33,10 @@ struct timing_profile {
   double pin_bytes_per_ns = 1.5;   // page-locking, above the call's own cost
   double wake_ns = 1000;           // from completion to the return of a waiting call
   double long_wake_ns = 2600;      // the same after a wait of long_wait_ns
-  double long_wait_ns = 5000;
+  double long_wait_ns = 20000;  // or for a copy that has an engine of its own
   double host_function_ns = 2500;        // from its turn to its first instruction
   double host_function_idle_ns = 12000;  // the same when none has run for host_thread_sleeps_ns
-  double host_thread_sleeps_ns = 5000;
+  double host_thread_sleeps_ns = 3000;
 
   // --- from the host to the device
   double submit_ns = 1300;         // until an idle device begins
@@ -44,12 +44,14 @@ struct timing_profile {
   double record_ns = 1400;         // from the work before a record to its time stamp
 
   // --- kernels
-  double kernel_ns = 100;       // a kernel that does nothing
-  double kernel_gap_ns = 980;   // between a kernel and the next operation of its stream
-  double graph_gap_ns = 30;    // the same between nodes of a graph
-  double engine_gap_ns = 3700;  // between operations on different engines
-  double wait_gap_ns = 100;     // more, when the wait was for another stream
-  double block_ns = 500;        // beginning and ending of a block, once for a wave
+  double kernel_ns = 550;           // a kernel that does nothing
+  double kernel_gap_ns = 980;       // between a kernel and the next operation of its stream
+  double graph_gap_ns = 100;         // the same between nodes of a graph
+  double engine_gap_ns = 3700;      // between operations on different engines
+  double copy_switch_ns = 1500;     // between copies of different streams in one direction
+  double wait_gap_ns = 100;         // more, when the wait was for another stream
+  double block_ns = 50;             // beginning and ending of a block, once for a wave
+  double memory_latency_ns = 1000;  // of a kernel that reads or writes memory
   double fill_ns = 460;
 
   // --- rates of the whole device
@@ -59,12 +61,12 @@ struct timing_profile {
   double fp32_per_ns = 66900;  // operations; a fused one counts two
   double fp64_per_ns = 33450;
   double fp16_per_ns = 133800;
-  double special_per_ns = 4181;
-  double integer_per_ns = 16700;
+  double special_per_ns = 450;
+  double integer_per_ns = 200000;
   double shared_bytes_per_ns = 33450;
   double atomics_per_ns = 200;
   double barrier_ns = 20;
-  double overlap_norm = 1.5;  // how well memory and arithmetic hide each other
+  double overlap_norm = 2;  // how well memory and arithmetic hide each other
 
   link_timing to_device, to_host;
   double both_directions = 0.91;  // of the rate, while the other direction is busy
@@ -79,7 +81,7 @@ struct block_work {
 
 // How long `blocks` blocks take that are on the device together; `multiprocessors` is the device's.
 [[nodiscard]] double wave_ns(const timing_profile& t, const block_work& work, std::uint64_t blocks,
-                             std::uint32_t multiprocessors);
+                             std::uint32_t multiprocessors, bool first_wave);
 
 // How long the bytes of a copy are on their way when nothing else is.
 [[nodiscard]] double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,
