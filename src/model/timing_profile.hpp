@@ -29,11 +29,11 @@ struct timing_profile {
   double timed_record_ns = 1000;  // what a record that keeps the time costs above one that does not
   double inside_copy_ns = 2900;   // a copy inside of the device, above `calls`
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
-  double stage_bytes_per_ns = 11;  // copies of pageable memory into the driver's own
-  double pin_bytes_per_ns = 1.5;   // page-locking, above the call's own cost
-  double wake_ns = 1000;           // from completion to the return of a waiting call
-  double long_wake_ns = 2600;      // the same after a wait of long_wait_ns
-  double long_wait_ns = 20000;  // or for a copy that has an engine of its own
+  double stage_bytes_per_ns = 11;        // copies of pageable memory into the driver's own
+  double pin_bytes_per_ns = 1.5;         // page-locking, above the call's own cost
+  double wake_ns = 1000;                 // from completion to the return of a waiting call
+  double long_wake_ns = 2600;            // the same after a wait of long_wait_ns
+  double long_wait_ns = 20000;           // or for a copy that has an engine of its own
   double host_function_ns = 2500;        // from its turn to its first instruction
   double host_function_idle_ns = 12000;  // the same when none has run for host_thread_sleeps_ns
   double host_thread_sleeps_ns = 3000;
@@ -46,7 +46,7 @@ struct timing_profile {
   // --- kernels
   double kernel_ns = 550;           // a kernel that does nothing
   double kernel_gap_ns = 980;       // between a kernel and the next operation of its stream
-  double graph_gap_ns = 100;         // the same between nodes of a graph
+  double graph_gap_ns = 100;        // the same between nodes of a graph
   double engine_gap_ns = 3700;      // between operations on different engines
   double copy_switch_ns = 1500;     // between copies of different streams in one direction
   double wait_gap_ns = 100;         // more, when the wait was for another stream
