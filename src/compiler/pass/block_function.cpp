@@ -5,6 +5,7 @@
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/stride_loops.hpp"
 #include "compiler/pass/thread_loops.hpp"
 #include "compiler/pass/warp_function.hpp"
 
@@ -95,24 +96,31 @@ void replace_body(kernel& kernel, Function& function) {
 
 bool build_block_function(kernel& kernel) {
   Function& body = *kernel.body;
+  std::vector<BasicBlock*> rounds = separate_common_rounds(body);
   std::vector<meeting> barriers = find_barriers(body);
   bool warps_meet = has_warp_meetings(body);
   Function& function = *create_entry(kernel);
-  if (barriers.empty() && !warps_meet) {
+  if (rounds.empty() && barriers.empty() && !warps_meet) {
     build_one_loop(kernel, function);
     replace_body(kernel, function);
     return true;
   }
   insert_tallies(barriers);
   block_builder builder(kernel, function);
-  if (builder.plan(barriers, most_context_bytes / kernel.max_threads) && builder.build()) {
+  if (builder.plan(barriers, rounds, most_context_bytes / kernel.max_threads) && builder.build()) {
     replace_body(kernel, function);
     kernel.needs_whole_warps = warps_meet;
     return true;
   }
   remove_tallies(barriers);
   function.eraseFromParent();
-  return false;
+  if (!barriers.empty() || warps_meet) {
+    return false;
+  }
+  Function& loops = *create_entry(kernel);
+  build_one_loop(kernel, loops);
+  replace_body(kernel, loops);
+  return true;
 }
 
 }  // namespace sb::pass

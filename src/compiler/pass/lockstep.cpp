@@ -20,9 +20,9 @@ lockstep_builder::lockstep_builder(Function& body, Function& function, team team
   builder_.SetCurrentDebugLocation(location);
 }
 
-bool lockstep_builder::plan(std::vector<meeting> meetings, std::uint64_t most_bytes) {
+bool lockstep_builder::plan(std::vector<meeting> meetings, std::vector<BasicBlock*> cuts,
+                            std::uint64_t most_bytes) {
   meetings_ = std::move(meetings);
-  std::vector<BasicBlock*> cuts;
   for (const meeting& one : meetings_) {
     cuts.push_back(one.place->getParent());
   }

@@ -16,7 +16,9 @@ class lockstep_builder {
 
   // False: the members cannot be shown to come to the meetings together, or need more than
   // `most_bytes` each for their values.
-  bool plan(std::vector<meeting> meetings, std::uint64_t most_bytes);
+  // The members also meet at the beginning of each of the blocks.
+  bool plan(std::vector<meeting> meetings, std::vector<llvm::BasicBlock*> cuts,
+            std::uint64_t most_bytes);
   // False: a region cannot be run. The function is useless then.
   bool build();
 

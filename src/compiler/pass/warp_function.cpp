@@ -49,7 +49,7 @@ Function* build_warp_function(const kernel& kernel, Function& region) {
                                     region.getName() + ".warp", region.getParent());
   function->copyAttributesFrom(&region);
   warp_builder builder(kernel, region, *function);
-  if (builder.plan(std::move(*meetings), most_lane_bytes) && builder.build()) {
+  if (builder.plan(std::move(*meetings), {}, most_lane_bytes) && builder.build()) {
     bind_warp(*function);
     return function;
   }

@@ -1,0 +1,233 @@
+#include "compiler/pass/stride_loops.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/thread_extent.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+constexpr unsigned largest_loop = 400;  // instructions
+
+struct test {
+  CmpInst::Predicate predicate;
+  Value* index;
+  Value* limit;
+};
+
+// `i < n` or `i <= n`, with the index on the left; nothing for other conditions.
+std::optional<test> limit_test(Value* condition, const uniformity& uniform) {
+  auto* compare = dyn_cast<ICmpInst>(condition);
+  if (!compare || !compare->getOperand(0)->getType()->isIntegerTy()) {
+    return std::nullopt;
+  }
+  test found = {compare->getPredicate(), compare->getOperand(0), compare->getOperand(1)};
+  if (uniform.is_uniform(found.index)) {
+    std::swap(found.index, found.limit);
+    found.predicate = CmpInst::getSwappedPredicate(found.predicate);
+  }
+  bool bounds = found.predicate == CmpInst::ICMP_SLT || found.predicate == CmpInst::ICMP_ULT ||
+                found.predicate == CmpInst::ICMP_SLE || found.predicate == CmpInst::ICMP_ULE;
+  return bounds && uniform.is_uniform(found.limit) ? std::optional(found) : std::nullopt;
+}
+
+// A loop that is entered by the same test as it goes on by.
+struct stride_loop {
+  Loop* loop;
+  BasicBlock* guard;  // ends with the test; its other way is `after`
+  BasicBlock* after;
+  PHINode* index;
+  Value* start;
+  Value* step;
+  test condition;
+};
+
+std::optional<stride_loop> match_loop(Loop& loop, const uniformity& uniform) {
+  BasicBlock* preheader = loop.getLoopPreheader();
+  BasicBlock* latch = loop.getLoopLatch();
+  BasicBlock* exit = loop.getExitBlock();
+  if (!loop.isInnermost() || !preheader || !latch || !exit || loop.getExitingBlock() != latch ||
+      !exit->getSinglePredecessor() || !exit->getSingleSuccessor()) {
+    return std::nullopt;
+  }
+  stride_loop found = {};
+  found.loop = &loop;
+  found.guard = preheader->getSinglePredecessor();
+  found.after = exit->getSingleSuccessor();
+  auto* entrance = found.guard ? dyn_cast<BranchInst>(found.guard->getTerminator()) : nullptr;
+  auto* back = dyn_cast<BranchInst>(latch->getTerminator());
+  if (!entrance || !entrance->isConditional() || entrance->getSuccessor(0) != preheader ||
+      entrance->getSuccessor(1) != found.after || !back || !back->isConditional() ||
+      back->getSuccessor(0) != loop.getHeader() || !uniform.is_reached_together(found.guard) ||
+      &*preheader->begin() != preheader->getTerminator()) {
+    return std::nullopt;
+  }
+  auto enters = limit_test(entrance->getCondition(), uniform);
+  auto stays = limit_test(back->getCondition(), uniform);
+  if (!enters || !stays || enters->predicate != stays->predicate || enters->limit != stays->limit ||
+      uniform.is_uniform(enters->index)) {
+    return std::nullopt;
+  }
+  for (PHINode& phi : loop.getHeader()->phis()) {
+    if (phi.getIncomingValueForBlock(latch) == stays->index &&
+        phi.getIncomingValueForBlock(preheader) == enters->index) {
+      found.index = &phi;
+    }
+  }
+  auto* next = dyn_cast<BinaryOperator>(stays->index);
+  if (!found.index || !next || next->getOpcode() != Instruction::Add) {
+    return std::nullopt;
+  }
+  found.step = next->getOperand(next->getOperand(0) == found.index ? 1 : 0);
+  found.start = enters->index;
+  found.condition = *enters;
+  bool steps = is_contained(next->operands(), found.index) && uniform.is_uniform(found.step) &&
+               loop.isLoopInvariant(found.condition.limit);
+  if (!steps || !grows_with_thread(found.start, uniform)) {
+    return std::nullopt;
+  }
+  return found;
+}
+
+// Threads may be reordered between rounds: nothing in the loop asks the engine, or meets.
+bool is_free(const Loop& loop) {
+  unsigned size = 0;
+  for (BasicBlock* block : loop.blocks()) {
+    for (Instruction& inst : *block) {
+      auto* call = dyn_cast<CallBase>(&inst);
+      if ((call && (called_slot(*call) || call->isConvergent() || !call->getCalledFunction() ||
+                    !call->getCalledFunction()->isDeclaration())) ||
+          isa<AllocaInst, FenceInst>(inst) || ++size > largest_loop) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+// Puts the common rounds between the guard and the loop; gives back their first block.
+BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
+  Loop& loop = *found.loop;
+  Function& function = *found.guard->getParent();
+  LLVMContext& context = function.getContext();
+  BasicBlock* header = loop.getHeader();
+  BasicBlock* preheader = loop.getLoopPreheader();
+  BasicBlock* latch = loop.getLoopLatch();
+  BasicBlock* exit = loop.getExitBlock();
+  auto* top = BasicBlock::Create(context, "common", &function, preheader);
+  auto* rest = BasicBlock::Create(context, "rest", &function, preheader);
+
+  IRBuilder<> builder(found.guard->getTerminator());
+  Value* first = value_in(builder, found.start, uniform, extreme::first);
+  Value* last = value_in(builder, found.start, uniform, extreme::last);
+
+  ValueToValueMapTy map;
+  SmallVector<BasicBlock*, 8> copies;
+  for (BasicBlock* block : loop.blocks()) {
+    BasicBlock* copy = CloneBasicBlock(block, map, ".common", &function);
+    copy->moveBefore(preheader);
+    map[block] = copy;
+    copies.push_back(copy);
+  }
+  auto* body = cast<BasicBlock>(map[header]);
+  auto* back = cast<BasicBlock>(map[latch]);
+
+  // The variables of the loop, first of all how far it has come.
+  builder.SetInsertPoint(top);
+  Type* type = found.start->getType();
+  auto* sum = builder.CreatePHI(type, 2, "common.sum");
+  MapVector<PHINode*, PHINode*> variables;
+  for (PHINode& phi : header->phis()) {
+    if (&phi != found.index) {
+      variables[&phi] = builder.CreatePHI(phi.getType(), 2, phi.getName() + ".common");
+    }
+  }
+  Value* index = builder.CreateAdd(found.start, sum, found.index->getName() + ".common");
+  for (PHINode& phi : header->phis()) {
+    cast<PHINode>(map[&phi])->eraseFromParent();
+    map[&phi] = &phi == found.index ? index : variables[&phi];
+  }
+  remapInstructionsInBlocks(copies, map);
+  auto copied = [&](Value* value) -> Value* {
+    auto at = map.find(value);
+    return at != map.end() ? static_cast<Value*>(at->second) : value;
+  };
+  back->getTerminator()->eraseFromParent();
+  IRBuilder<> closing(back);
+  sum->addIncoming(ConstantInt::get(type, 0), found.guard);
+  sum->addIncoming(closing.CreateAdd(sum, copied(found.step)), back);
+  closing.CreateBr(top);
+  for (auto [phi, variable] : variables) {
+    variable->addIncoming(phi->getIncomingValueForBlock(preheader), found.guard);
+    variable->addIncoming(copied(phi->getIncomingValueForBlock(latch)), back);
+  }
+  // Values that leave the loop, as they are after so many rounds. None before the first.
+  SmallVector<std::pair<PHINode*, Value*>, 4> leaving;
+  for (PHINode& phi : found.after->phis()) {
+    Value* skipped = phi.getIncomingValueForBlock(found.guard);
+    Value* left = phi.getIncomingValueForBlock(exit);
+    if (auto* inside = dyn_cast<PHINode>(left); inside && inside->getParent() == exit) {
+      left = inside->getIncomingValueForBlock(latch);
+    }
+    auto* variable = PHINode::Create(phi.getType(), 2, "", top->begin());
+    variable->addIncoming(skipped, found.guard);
+    variable->addIncoming(copied(left), back);
+    leaving.emplace_back(&phi, variable);
+  }
+
+  // All threads go round if the last one does, and the first does not lie behind it.
+  Value* low = builder.CreateAdd(first, sum);
+  Value* high = builder.CreateAdd(last, sum);
+  bool is_signed = CmpInst::isSigned(found.condition.predicate);
+  Value* ordered = builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high);
+  Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
+  builder.CreateCondBr(builder.CreateAnd(ordered, within), body, rest);
+
+  builder.SetInsertPoint(rest);
+  Value* more = builder.CreateICmp(found.condition.predicate, index, found.condition.limit);
+  builder.CreateCondBr(more, preheader, found.after);
+  for (PHINode& phi : header->phis()) {
+    phi.setIncomingValueForBlock(preheader, copied(&phi));
+  }
+  for (auto [phi, value] : leaving) {
+    int at = phi->getBasicBlockIndex(found.guard);
+    phi->setIncomingBlock(at, rest);
+    phi->setIncomingValue(at, value);
+  }
+  found.guard->getTerminator()->eraseFromParent();
+  IRBuilder<>(found.guard).CreateBr(top);
+  return body;
+}
+
+}  // namespace
+
+std::vector<BasicBlock*> separate_common_rounds(Function& body) {
+  std::vector<BasicBlock*> starts;
+  DominatorTree dominators(body);
+  LoopInfo loops(dominators);
+  if (loops.empty()) {
+    return starts;
+  }
+  uniformity uniform(body, team::block);
+  std::vector<stride_loop> found;
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (auto one = is_free(*loop) ? match_loop(*loop, uniform) : std::nullopt) {
+      found.push_back(*one);
+    }
+  }
+  for (const stride_loop& one : found) {
+    starts.push_back(separate(one, uniform));
+  }
+  return starts;
+}
+
+}  // namespace sb::pass

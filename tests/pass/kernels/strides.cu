@@ -1,0 +1,49 @@
+// Kernels for strides_test.cpp: loops whose rounds a block goes together.
+#include "device.h"
+
+extern "C" __global__ void add_one(int* data, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+    data[i] += 1;
+  }
+}
+
+extern "C" __global__ void thread_sums(const int* data, int* sums, unsigned n) {
+  unsigned t = blockIdx.x * blockDim.x + threadIdx.x;
+  int sum = 0, rounds = 100;
+  for (unsigned i = t; i < n; i += blockDim.x * gridDim.x) {
+    if (data[i] & 1) sum += data[i];
+    rounds = sum ^ (int)i;
+  }
+  sums[2 * t] = sum;
+  sums[2 * t + 1] = rounds;
+}
+
+extern "C" __global__ void wide_index(int* data, long n) {
+  for (long i = blockIdx.x * (long)blockDim.x + threadIdx.x; i <= n;
+       i += (long)blockDim.x * gridDim.x) {
+    data[i] += 2;
+  }
+}
+
+// Near the end of the numbers the index wraps between two threads of a block.
+extern "C" __global__ void wraps(unsigned* counts, unsigned start, unsigned n, unsigned step) {
+  unsigned found = 0;
+  for (unsigned i = start + threadIdx.x; i < n; i += step) {
+    found += 1 + (i & 1);
+    if (found > 1000) break;
+  }
+  counts[threadIdx.x] = found;
+}
+
+extern "C" __global__ void then_a_barrier(const int* data, int* out, int n) {
+  __shared__ int sums[64];
+  int sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += data[i];
+  sums[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned s = blockDim.x / 2; s > 0; s /= 2) {
+    if (threadIdx.x < s) sums[threadIdx.x] += sums[threadIdx.x + s];
+    __syncthreads();
+  }
+  for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = sums[0] - data[i];
+}

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+struct strides : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/strides") + GetParam() + ".so"};
+  bool loops(const char* kernel) const {
+    return device.kernel(kernel).mode == abi::kernel_mode::loop;
+  }
+};
+
+TEST_P(strides, every_element_has_its_turn_once) {
+  ASSERT_TRUE(loops("add_one"));
+  for (int n : {0, 1, 7, 31, 32, 33, 63, 64, 65, 127, 128, 500}) {
+    std::vector<int> data(512), expected(512);
+    std::iota(data.begin(), data.end(), 0);
+    for (int i = 0; i < 512; ++i) expected[i] = i + (i < n);
+    device.run("add_one", {2}, {32}, 0, data.data(), n);
+    EXPECT_EQ(data, expected) << n;
+    for (int i = 0; i < 512; ++i) expected[i] += i <= n ? 2 : 0;
+    device.run("wide_index", {3}, {20}, 0, data.data(), static_cast<long>(n));
+    EXPECT_EQ(data, expected) << n;
+  }
+}
+
+TEST_P(strides, values_that_a_thread_carries_round_come_out) {
+  ASSERT_TRUE(loops("thread_sums"));
+  std::vector<int> data(400);
+  for (int i = 0; i < 400; ++i) data[i] = i * 7919 % 1000;
+  for (unsigned n : {0u, 5u, 60u, 64u, 100u, 333u, 400u}) {
+    std::vector<int> sums(128), expected(128);
+    for (unsigned t = 0; t < 64; ++t) {
+      int sum = 0, rounds = 100;
+      for (unsigned i = t; i < n; i += 64) {
+        if (data[i] & 1) sum += data[i];
+        rounds = sum ^ static_cast<int>(i);
+      }
+      expected[2 * t] = sum;
+      expected[2 * t + 1] = rounds;
+    }
+    device.run("thread_sums", {2}, {32}, 0, data.data(), sums.data(), n);
+    EXPECT_EQ(sums, expected) << n;
+  }
+}
+
+TEST_P(strides, an_index_may_wrap_between_two_threads) {
+  for (unsigned start : {0u, 50u, 0xffffffe0u, 0xfffffff0u, 0xffffffffu}) {
+    for (unsigned n : {0u, 40u, 200u, 0xfffffff8u, 0xffffffffu}) {
+      for (unsigned step : {64u, 0x40000000u}) {
+        std::vector<unsigned> counts(32), expected(32);
+        for (unsigned t = 0; t < 32; ++t) {
+          unsigned found = 0;
+          for (unsigned i = start + t; i < n; i += step) {
+            found += 1 + (i & 1);
+            if (found > 1000) break;
+          }
+          expected[t] = found;
+        }
+        device.run("wraps", {1}, {32}, 0, counts.data(), start, n, step);
+        EXPECT_EQ(counts, expected) << start << " " << n << " " << step;
+      }
+    }
+  }
+}
+
+TEST_P(strides, common_rounds_and_barriers_live_together) {
+  ASSERT_TRUE(loops("then_a_barrier"));
+  for (int n : {0, 3, 64, 65, 300}) {
+    std::vector<int> data(300), out(300), expected(300);
+    std::iota(data.begin(), data.end(), 5);
+    int sum = std::accumulate(data.begin(), data.begin() + n, 0);
+    for (int i = 0; i < n; ++i) expected[i] = sum - data[i];
+    device.run("then_a_barrier", {1}, {64}, 0, data.data(), out.data(), n);
+    EXPECT_EQ(out, expected) << n;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, strides, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test
