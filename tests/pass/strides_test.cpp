@@ -48,6 +48,18 @@ TEST_P(strides, values_that_a_thread_carries_round_come_out) {
   }
 }
 
+TEST_P(strides, threads_without_a_round_of_their_own_keep_the_common_ones) {
+  std::vector<int> data(100, 2);
+  for (int n : {0, 20, 32, 40, 64, 100}) {
+    std::vector<int> out(32), expected(32);
+    for (int t = 0; t < 32; ++t) {
+      expected[t] = 5 * (3 + 2 * (t < n ? (n - t + 31) / 32 : 0));
+    }
+    device.run("after_the_loop", {1}, {32}, 0, data.data(), out.data(), n);
+    EXPECT_EQ(out, expected) << n;
+  }
+}
+
 TEST_P(strides, an_index_may_wrap_between_two_threads) {
   for (unsigned start : {0u, 50u, 0xffffffe0u, 0xfffffff0u, 0xffffffffu}) {
     for (unsigned n : {0u, 40u, 200u, 0xfffffff8u, 0xffffffffu}) {

@@ -1,6 +1,7 @@
 #include "compiler/pass/stride_loops.hpp"
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -40,6 +41,14 @@ std::optional<test> limit_test(Value* condition, const uniformity& uniform) {
   return bounds && uniform.is_uniform(found.limit) ? std::optional(found) : std::nullopt;
 }
 
+// Nothing in the block but computations.
+bool is_pure(const BasicBlock& block) {
+  return all_of(block, [](const Instruction& inst) {
+    return isa<PHINode>(inst) || inst.isTerminator() || inst.isDebugOrPseudoInst() ||
+           isSafeToSpeculativelyExecute(&inst);
+  });
+}
+
 // A loop that is entered by the same test as it goes on by.
 struct stride_loop {
   Loop* loop;
@@ -56,7 +65,7 @@ std::optional<stride_loop> match_loop(Loop& loop, const uniformity& uniform) {
   BasicBlock* latch = loop.getLoopLatch();
   BasicBlock* exit = loop.getExitBlock();
   if (!loop.isInnermost() || !preheader || !latch || !exit || loop.getExitingBlock() != latch ||
-      !exit->getSinglePredecessor() || !exit->getSingleSuccessor()) {
+      !exit->getSinglePredecessor() || !exit->getSingleSuccessor() || !is_pure(*exit)) {
     return std::nullopt;
   }
   stride_loop found = {};
@@ -112,6 +121,25 @@ bool is_free(const Loop& loop) {
     }
   }
   return true;
+}
+
+// A value of the loop's last round, behind the common rounds: the variable that takes it into the
+// next round, if there is one.
+Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, BasicBlock* latch,
+             BasicBlock* top, BasicBlock* guard, BasicBlock* back,
+             function_ref<Value*(Value*)> copied) {
+  if (copied(value) == value) {
+    return value;  // not of the loop
+  }
+  for (auto [phi, variable] : variables) {
+    if (phi->getIncomingValueForBlock(latch) == value) {
+      return variable;
+    }
+  }
+  auto* fresh = PHINode::Create(value->getType(), 2, "", top->begin());
+  fresh->addIncoming(PoisonValue::get(value->getType()), guard);
+  fresh->addIncoming(copied(value), back);
+  return fresh;
 }
 
 // Puts the common rounds between the guard and the loop; gives back their first block.
@@ -170,19 +198,9 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
     variable->addIncoming(phi->getIncomingValueForBlock(preheader), found.guard);
     variable->addIncoming(copied(phi->getIncomingValueForBlock(latch)), back);
   }
-  // Values that leave the loop, as they are after so many rounds. None before the first.
-  SmallVector<std::pair<PHINode*, Value*>, 4> leaving;
-  for (PHINode& phi : found.after->phis()) {
-    Value* skipped = phi.getIncomingValueForBlock(found.guard);
-    Value* left = phi.getIncomingValueForBlock(exit);
-    if (auto* inside = dyn_cast<PHINode>(left); inside && inside->getParent() == exit) {
-      left = inside->getIncomingValueForBlock(latch);
-    }
-    auto* variable = PHINode::Create(phi.getType(), 2, "", top->begin());
-    variable->addIncoming(skipped, found.guard);
-    variable->addIncoming(copied(left), back);
-    leaving.emplace_back(&phi, variable);
-  }
+  auto* went = PHINode::Create(builder.getInt1Ty(), 2, "common.went", top->begin());
+  went->addIncoming(builder.getFalse(), found.guard);
+  went->addIncoming(builder.getTrue(), back);
 
   // All threads go round if the last one does, and the first does not lie behind it.
   Value* low = builder.CreateAdd(first, sum);
@@ -192,7 +210,30 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
   builder.CreateCondBr(builder.CreateAnd(ordered, within), body, rest);
 
+  // What leaves the loop, as it is after so many rounds: the exit's own computations, too.
   builder.SetInsertPoint(rest);
+  ValueToValueMapTy gone;
+  for (PHINode& phi : exit->phis()) {
+    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, latch, top, found.guard,
+                       back, copied);
+  }
+  for (Instruction& inst : make_range(exit->getFirstNonPHIIt(), exit->end())) {
+    if (!inst.isTerminator() && !inst.isDebugOrPseudoInst()) {
+      Instruction* copy = inst.clone();
+      copy->dropDbgRecords();
+      builder.Insert(copy);
+      RemapInstruction(copy, gone, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+      gone[&inst] = copy;
+    }
+  }
+  SmallVector<std::pair<PHINode*, Value*>, 4> leaving;
+  for (PHINode& phi : found.after->phis()) {
+    Value* skipped = phi.getIncomingValueForBlock(found.guard);
+    Value* left = phi.getIncomingValueForBlock(exit);
+    auto at = gone.find(left);
+    Value* after = at != gone.end() ? static_cast<Value*>(at->second) : left;
+    leaving.emplace_back(&phi, builder.CreateSelect(went, after, skipped));
+  }
   Value* more = builder.CreateICmp(found.condition.predicate, index, found.condition.limit);
   builder.CreateCondBr(more, preheader, found.after);
   for (PHINode& phi : header->phis()) {

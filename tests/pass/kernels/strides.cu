@@ -47,3 +47,11 @@ extern "C" __global__ void then_a_barrier(const int* data, int* out, int n) {
   }
   for (int i = threadIdx.x; i < n; i += blockDim.x) out[i] = sums[0] - data[i];
 }
+
+// What is computed from a sum behind the loop belongs to the ways out of it.
+extern "C" __global__ void after_the_loop(const int* data, int* out, int n) {
+  int sum = 3;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) sum += data[i];
+  __syncthreads();
+  out[threadIdx.x] = 5 * sum;
+}
