@@ -157,6 +157,9 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   IRBuilder<> builder(found.guard->getTerminator());
   Value* first = value_in(builder, found.start, uniform, extreme::first);
   Value* last = value_in(builder, found.start, uniform, extreme::last);
+  // Between the first and the last thread the index grows, and wraps nowhere.
+  Value* apart = builder.CreateZExt(builder.CreateSub(last, first), builder.getInt64Ty());
+  Value* regular = builder.CreateICmpEQ(apart, extent(builder, found.start, uniform));
 
   ValueToValueMapTy map;
   SmallVector<BasicBlock*, 8> copies;
@@ -208,7 +211,8 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   bool is_signed = CmpInst::isSigned(found.condition.predicate);
   Value* ordered = builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high);
   Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
-  builder.CreateCondBr(builder.CreateAnd(ordered, within), body, rest);
+  Value* all = builder.CreateAnd(builder.CreateAnd(ordered, within), regular);
+  builder.CreateCondBr(all, body, rest);
 
   // What leaves the loop, as it is after so many rounds: the exit's own computations, too.
   builder.SetInsertPoint(rest);

@@ -4,6 +4,8 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <optional>
+
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -25,21 +27,26 @@ bool is_thread_index(const Value* value) {
          name == "__sb_linear_tid";
 }
 
-// Small and not negative: sizes of the block, constants, and products of them.
-bool is_small_factor(const Value* value, unsigned depth = 0) {
+constexpr unsigned most_bits = 40;
+constexpr unsigned block_bits = 11;  // of a size of the block
+
+// Bits of a factor that is small and not negative: sizes of the block, constants, products of them.
+std::optional<unsigned> factor_bits(const Value* value) {
   const APInt* number = nullptr;
   if (match(value, m_APInt(number))) {
-    return number->isNonNegative() && number->getActiveBits() <= 12;
+    return number->isNonNegative() ? std::optional(number->getActiveBits()) : std::nullopt;
   }
   const Value* one = nullptr;
   const Value* other = nullptr;
   if (match(value, m_ZExtOrSExt(m_Value(one)))) {
-    return is_small_factor(one, depth);
+    return factor_bits(one);
   }
-  if (depth < 2 && match(value, m_Mul(m_Value(one), m_Value(other)))) {
-    return is_small_factor(one, depth + 1) && is_small_factor(other, depth + 1);
+  if (match(value, m_Mul(m_Value(one), m_Value(other)))) {
+    auto first = factor_bits(one);
+    auto second = first ? factor_bits(other) : std::nullopt;
+    return second ? std::optional(*first + *second) : std::nullopt;
   }
-  return builtin_name(value).starts_with("__sb_ntid_");
+  return builtin_name(value).starts_with("__sb_ntid_") ? std::optional(block_bits) : std::nullopt;
 }
 
 // The operands of a sum.
@@ -48,26 +55,59 @@ bool is_sum(const Value* value, const Value*& one, const Value*& other) {
          match(value, m_DisjointOr(m_Value(one), m_Value(other)));
 }
 
-}  // namespace
-
-bool grows_with_thread(const Value* value, const uniformity& uniform) {
-  if (uniform.is_uniform(value) || is_thread_index(value)) {
-    return true;
+// Bits of the difference between two threads; nothing if it may be anything.
+std::optional<unsigned> extent_bits(const Value* value, const uniformity& uniform) {
+  if (uniform.is_uniform(value)) {
+    return 0;
+  }
+  if (is_thread_index(value)) {
+    return block_bits;
   }
   const Value* one = nullptr;
   const Value* other = nullptr;
   if (is_sum(value, one, other)) {
-    return grows_with_thread(one, uniform) && grows_with_thread(other, uniform);
+    auto first = extent_bits(one, uniform);
+    auto second = first ? extent_bits(other, uniform) : std::nullopt;
+    return second ? std::optional(std::max(*first, *second) + 1) : std::nullopt;
   }
   if (match(value, m_Mul(m_Value(one), m_Value(other)))) {
-    return (is_small_factor(one) && grows_with_thread(other, uniform)) ||
-           (is_small_factor(other) && grows_with_thread(one, uniform));
+    if (!factor_bits(one)) {
+      std::swap(one, other);
+    }
+    auto factor = factor_bits(one);
+    auto rest = factor ? extent_bits(other, uniform) : std::nullopt;
+    return rest ? std::optional(*factor + *rest) : std::nullopt;
   }
   const APInt* distance = nullptr;
-  if (match(value, m_Shl(m_Value(one), m_APInt(distance)))) {
-    return distance->ult(12) && grows_with_thread(one, uniform);
+  if (match(value, m_Shl(m_Value(one), m_APInt(distance))) && distance->ult(most_bits)) {
+    auto rest = extent_bits(one, uniform);
+    return rest ? std::optional<unsigned>(*rest + distance->getZExtValue()) : std::nullopt;
   }
-  return match(value, m_ZExtOrSExt(m_Value(one))) && grows_with_thread(one, uniform);
+  return match(value, m_ZExtOrSExt(m_Value(one))) ? extent_bits(one, uniform) : std::nullopt;
+}
+
+// A factor in 64 bits, in which none wraps.
+Value* wide_factor(IRBuilder<>& builder, Value* value) {
+  Value* one = nullptr;
+  Value* other = nullptr;
+  const APInt* number = nullptr;
+  if (match(value, m_APInt(number))) {
+    return builder.getInt64(number->getZExtValue());
+  }
+  if (match(value, m_ZExtOrSExt(m_Value(one)))) {
+    return wide_factor(builder, one);
+  }
+  if (match(value, m_Mul(m_Value(one), m_Value(other)))) {
+    return builder.CreateMul(wide_factor(builder, one), wide_factor(builder, other));
+  }
+  return builder.CreateZExt(value, builder.getInt64Ty());
+}
+
+}  // namespace
+
+bool grows_with_thread(const Value* value, const uniformity& uniform) {
+  auto bits = extent_bits(value, uniform);
+  return bits && *bits <= most_bits;
 }
 
 Value* value_in(IRBuilder<>& builder, Value* value, const uniformity& uniform, extreme which) {
@@ -108,6 +148,37 @@ Value* value_in(IRBuilder<>& builder, Value* value, const uniformity& uniform, e
       return builder.CreateZExt(first, inst->getType());
     default:
       return builder.CreateSExt(first, inst->getType());
+  }
+}
+
+Value* extent(IRBuilder<>& builder, Value* value, const uniformity& uniform) {
+  if (uniform.is_uniform(value)) {
+    return builder.getInt64(0);
+  }
+  if (is_thread_index(value)) {
+    return builder.CreateZExt(value_in(builder, value, uniform, extreme::last),
+                              builder.getInt64Ty());
+  }
+  auto* inst = cast<Instruction>(value);
+  Value* one = inst->getOperand(0);
+  switch (inst->getOpcode()) {
+    case Instruction::Add:
+    case Instruction::Or:
+      return builder.CreateAdd(extent(builder, one, uniform),
+                               extent(builder, inst->getOperand(1), uniform));
+    case Instruction::Mul: {
+      Value* other = inst->getOperand(1);
+      if (!factor_bits(one)) {
+        std::swap(one, other);
+      }
+      return builder.CreateMul(wide_factor(builder, one), extent(builder, other, uniform));
+    }
+    case Instruction::Shl:
+      return builder.CreateShl(
+          extent(builder, one, uniform),
+          builder.getInt64(cast<ConstantInt>(inst->getOperand(1))->getZExtValue()));
+    default:
+      return extent(builder, one, uniform);
   }
 }
 

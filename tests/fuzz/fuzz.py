@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Random kernels, compared with the slow way: every thread a fiber of its own, one after another.
+
+  fuzz.py --nvcc NVCC                      programs with new seeds, for a minute
+  fuzz.py --nvcc NVCC --seconds 0          without end
+  fuzz.py --nvcc NVCC --seed 5 --programs 1    one program again
+
+Prints each seed before it is tried. A program that differs stays in --keep.
+"""
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import generate  # noqa: E402
+
+LONGEST = 300  # seconds for one command
+
+
+def build(options, source, output, **environment):
+    subprocess.run([options.nvcc, *options.flag, "-o", output, source], check=True, timeout=LONGEST,
+                   env={**os.environ, **environment})
+
+
+def run(program):
+    done = subprocess.run([program], capture_output=True, text=True, timeout=LONGEST)
+    lines = done.stdout.splitlines()
+    return lines + [f"exit status {done.returncode}: {done.stderr.strip()[-500:]}"] if done.returncode else lines
+
+
+def differences(options, folder, seed):
+    """Lines in which the two builds of the program differ."""
+    source = folder / f"seed{seed}.cu"
+    source.write_text(generate.program(seed, options.kernels))
+    fast, slow = folder / "fast", folder / "slow"
+    build(options, source, fast)
+    build(options, source, slow, STREAMBED_KERNELS="fibers")
+    got, expected = run(fast), run(slow)
+    if len(expected) < options.kernels:
+        return [f"the reference did not run: {expected[-1:]}"]
+    if got == expected:
+        return []
+    return [f"{a}   expected {b}" for a, b in zip(got, expected) if a != b] or ["one of them stopped early: " + got[-1]]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--flag", action="append", default=[], help="for nvcc, also for its link")
+    parser.add_argument("--seed", type=int, help="of the first program; the others count up")
+    parser.add_argument("--programs", type=int, default=0, help="how many; 0: as many as the time allows")
+    parser.add_argument("--seconds", type=float, default=60, help="0: without end")
+    parser.add_argument("--kernels", type=int, default=60, help="in each program")
+    parser.add_argument("--keep", default="fuzz-failures")
+    options = parser.parse_args()
+    seed = options.seed if options.seed is not None else int(time.time() * 1000) % 2**31
+    begin = time.monotonic()
+    tried = bad = 0
+    while not (options.programs and tried == options.programs):
+        if tried and options.seconds and time.monotonic() - begin > options.seconds:
+            break
+        print(f"seed {seed}, {options.kernels} kernels", flush=True)
+        with tempfile.TemporaryDirectory() as folder:
+            found = differences(options, pathlib.Path(folder), seed)
+        if found:
+            bad += 1
+            keep = pathlib.Path(options.keep)
+            keep.mkdir(exist_ok=True)
+            (keep / f"seed{seed}.cu").write_text(generate.program(seed, options.kernels))
+            print("\n".join(found[:20]))
+            print(f"differs; again: {sys.argv[0]} --nvcc {options.nvcc} --seed {seed} --programs 1 "
+                  f"--kernels {options.kernels}", flush=True)
+        tried += 1
+        seed += 1
+    print(f"{tried} programs, {tried * options.kernels} kernels, {bad} programs differ")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

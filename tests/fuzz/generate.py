@@ -1,0 +1,339 @@
+#!/usr/bin/env python3
+"""Random CUDA programs whose output does not depend on the order in which threads run.
+
+A program has many kernels; main() runs each with blocks of several shapes and prints a sum over what it
+left in memory. Every value is defined: indices stay in range, shared memory is written and read on different
+sides of a barrier, what others see of atomics is only their sum, and floats hold small whole numbers, which a
+fused multiply-add does not change.
+"""
+
+import random
+
+INPUTS = 1024  # elements of the input, a power of two
+SLOTS = 4      # results of a thread
+
+HEAD = f"""// seed {{seed}}
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include <cuda_runtime.h>
+typedef unsigned u32;
+"""
+
+TAIL = """
+static u32 sum_of(const std::vector<u32>& v) {
+  u32 h = 2166136261u;
+  for (u32 x : v) h = (h ^ x) * 16777619u;
+  return h;
+}
+
+struct shape { dim3 grid, block; };
+struct entry { const char* name; void (*kernel)(const u32*, u32*, u32*, u32, u32); bool warps; };
+
+int main(int argc, char** argv) {
+  const shape shapes[] = {{3, 64}, {dim3(2, 2), dim3(32, 3)}, {2, dim3(8, 8)}, {5, 96}, {2, 33}, {1, 1},
+                          {2, dim3(5, 3, 2)}, {1, 1024}};
+  const entry entries[] = {ENTRIES};
+  std::vector<u32> input(INPUTS);
+  for (u32 i = 0; i < INPUTS; ++i) input[i] = (i * 2654435761u) ^ (i >> 3);
+  u32 *in, *out, *sums;
+  const size_t places = 4096 * SLOTS;
+  cudaMalloc(&in, INPUTS * 4);
+  cudaMalloc(&out, places * 4);
+  cudaMalloc(&sums, 64 * 4);
+  cudaMemcpy(in, input.data(), INPUTS * 4, cudaMemcpyHostToDevice);
+  std::vector<u32> result(places + 64);
+  for (const entry& e : entries) {
+    if (argc > 1 && std::string(argv[1]) != e.name) continue;
+    for (const shape& s : shapes) {
+      const u32 threads = s.block.x * s.block.y * s.block.z, blocks = s.grid.x * s.grid.y * s.grid.z;
+      if (e.warps && threads % 32 != 0) continue;
+      for (u32 n : {0u, 50u, threads * blocks - 1, 1000u}) {
+        cudaMemset(out, 0, places * 4);
+        cudaMemset(sums, 0, 64 * 4);
+        e.kernel<<<s.grid, s.block>>>(in, out, sums, n, blocks * 3 + 1);
+        cudaMemcpy(result.data(), out, places * 4, cudaMemcpyDeviceToHost);
+        cudaMemcpy(result.data() + places, sums, 64 * 4, cudaMemcpyDeviceToHost);
+        if (cudaError_t error = cudaGetLastError()) {
+          printf("%s: %s\\n", e.name, cudaGetErrorName(error));
+          return 1;
+        }
+        printf("%s %ux%ux%u %ux%ux%u %u: %08x\\n", e.name, s.grid.x, s.grid.y, s.grid.z, s.block.x, s.block.y,
+               s.block.z, n, sum_of(result));
+      }
+    }
+  }
+}
+"""
+
+
+class Kernel:
+    """One kernel. `together` tells whether all threads of a block are at this place, in the same round."""
+
+    def __init__(self, rng, name):
+        self.rng = rng
+        self.name = name
+        self.lines = []
+        self.depth = 1
+        self.variables = ["a", "b", "c"]  # changing, per thread
+        self.counters = []                # of the loops around: read only
+        self.uniform = ["n", "s", "blockIdx.x", "gridDim.x", "blockDim.x"]
+        self.loops = 0
+        self.fresh = 0
+        self.budget = rng.randint(6, 22)
+        self.has_barriers = rng.random() < 0.55
+        self.warps = rng.random() < 0.3
+        self.floats = rng.random() < 0.5
+        self.array = rng.random() < 0.5
+        self.spins = rng.random() < 0.06
+
+    def emit(self, text):
+        self.lines.append("  " * self.depth + text)
+
+    def name_of(self, stem):
+        self.fresh += 1
+        return f"{stem}{self.fresh}"
+
+    # --- expressions
+
+    def leaf(self):
+        rng = self.rng
+        kind = rng.random()
+        if kind < 0.5:
+            return rng.choice(self.variables + self.counters)
+        if kind < 0.65:
+            return rng.choice(["t", "g", "threadIdx.x", "threadIdx.y"])
+        if kind < 0.8:
+            return rng.choice(self.uniform)
+        return f"{rng.choice([0, 1, 2, 3, 5, 7, 16, 31, 100, 65537, 0x80000000])}u"
+
+    def value(self, depth=2):
+        rng = self.rng
+        if depth == 0 or rng.random() < 0.2:
+            return self.leaf()
+        one, other = self.value(depth - 1), self.value(depth - 1)
+        kind = rng.randrange(13)
+        if kind < 6:
+            return f"({one} {rng.choice(['+', '-', '*', '^', '&', '|'])} {other})"
+        if kind == 6:
+            return f"({one} {rng.choice(['>>', '<<'])} {rng.randint(1, 15)})"
+        if kind == 7:
+            return f"({one} {rng.choice(['/', '%'])} {rng.choice([3, 7, 10, 64])}u)"
+        if kind == 8:
+            return f"({self.condition()} ? {one} : {other})"
+        if kind == 9:
+            return f"{rng.choice(['min', 'max'])}({one}, {other})"
+        if kind == 10:
+            return f"in[({one}) & {INPUTS - 1}]"
+        if kind == 11:
+            return rng.choice([f"__popc({one})", f"(u32)__clz({one})", f"__brev({one})",
+                               f"(u32)((int)({one}) >> 3)", f"__umulhi({one}, {other})"])
+        return f"p[({one}) & 7]" if self.array else f"in[({other}) & {INPUTS - 1}]"
+
+    def condition(self):
+        rng = self.rng
+        kind = rng.randrange(5)
+        if kind == 0:
+            return rng.choice(["g < n", "t < s", "threadIdx.x < n", "g + 1 < n", "t != s", "g == n"])
+        if kind == 1:
+            return f"({self.value(1)} & {rng.choice([1, 3, 12])}) {rng.choice(['==', '!='])} 0"
+        if kind == 2:
+            return f"(int)({self.value(1)}) {rng.choice(['<', '>=', '>'])} (int)({self.value(1)})"
+        return f"{self.value(1)} {rng.choice(['<', '<=', '>', '==', '!='])} {self.value(1)}"
+
+    def uniform_value(self):
+        rng = self.rng
+        value = rng.choice(self.uniform + [f"in[{rng.randrange(INPUTS)}]", "in[(n + blockIdx.x) & 1023]"])
+        return f"({value} + {rng.randint(0, 5)}u)"
+
+    def uniform_condition(self):
+        return f"({self.uniform_value()} & {self.rng.choice([1, 2, 3])}) {self.rng.choice(['==', '!='])} 0"
+
+    # --- statements
+
+    def assign(self):
+        target = self.rng.choice(self.variables)
+        self.emit(f"{target} {self.rng.choice(['=', '+=', '^=', '='])} {self.value()};")
+
+    def float_step(self):
+        if not self.floats:
+            return self.assign()
+        rng = self.rng
+        self.emit(f"f = (float)(({self.value(1)}) & 255u) * {rng.choice(['2.0f', '3.0f', '0.5f'])} + "
+                  f"(float)(({self.value(1)}) & 1023u);")
+        self.emit(rng.choice(["if (f > 300.0f) f -= 100.0f;", "f = fminf(f, 700.0f);", "f = fabsf(f - 200.0f);",
+                              "f = floorf(f * 0.25f);", "f = sqrtf(f * f);"]))
+        self.emit(f"{rng.choice(self.variables)} += (u32)f;")
+
+    def store_array(self):
+        if not self.array:
+            return self.assign()
+        self.emit(f"p[({self.value(1)}) & 7] {self.rng.choice(['=', '+='])} {self.value(1)};")
+
+    def inside(self, together, counter=None, jumps=False):
+        """The statements of a branch or a loop's body."""
+        self.depth += 1
+        if counter:
+            self.counters.append(counter)
+        for _ in range(self.rng.randint(1, 3)):
+            self.statement(together)
+        if jumps and self.rng.random() < 0.35:
+            self.emit(f"if ({self.condition()}) {self.rng.choice(['break', 'continue'])};")
+            self.assign()
+        if counter:
+            self.counters.pop()
+        self.depth -= 1
+
+    def branch(self, together):
+        same = together and self.rng.random() < 0.4
+        self.emit(f"if ({self.uniform_condition() if same else self.condition()}) {{")
+        self.inside(together and same)
+        if self.rng.random() < 0.5:
+            self.emit("} else {")
+            self.inside(together and same)
+        self.emit("}")
+
+    def choice(self):
+        self.emit(f"switch (({self.value(1)}) & 3) {{")
+        for case in range(self.rng.randint(1, 3)):
+            self.emit(f"case {case}:")
+            self.inside(False)
+            if self.rng.random() < 0.7:
+                self.emit("  break;")
+        self.emit("default: c += 3; }")
+
+    def loop(self, together):
+        rng = self.rng
+        if self.loops >= 2:
+            return self.assign()
+        self.loops += 1
+        i = self.name_of("i")
+        same = together and rng.random() < 0.6
+        if same:
+            limit = rng.choice([f"{rng.randint(1, 6)}u", f"({self.uniform_value()} & 7)"])
+            self.emit(f"for (u32 {i} = 0; {i} < {limit}; ++{i}) {{")
+            self.inside(True, i)
+        elif rng.random() < 0.4:
+            # Over data, with the step of the block or the grid.
+            start, step = rng.choice([("t", "threads"), ("g", "threads * blocks"), ("threadIdx.x", "blockDim.x"),
+                                      ("g", f"{rng.choice([64, 100])}u")])
+            self.emit(f"for (u32 {i} = {start}; {i} < (n & 511); {i} += {step}) {{")
+            self.inside(False, i, jumps=rng.random() < 0.3)
+        else:
+            self.emit(f"for (u32 {i} = 0, e{i} = ({self.value(1)}) & 7; {i} < e{i}; ++{i}) {{")
+            self.inside(False, i, jumps=True)
+        self.emit("}")
+        self.loops -= 1
+
+    def exchange(self):
+        """Through shared memory."""
+        self.emit(f"own[t] = {self.value(1)};")
+        self.emit("__syncthreads();")
+        self.emit(f"{self.rng.choice(self.variables)} ^= own[({self.value(1)}) % threads];")
+        self.emit(self.rng.choice(["__syncthreads();", "a += __syncthreads_count(b & 1);",
+                                   "b ^= __syncthreads_or(a == 3);", "c += __syncthreads_and(g < n);"]))
+
+    def shared_sum(self):
+        self.emit("if (t < 16) total[t] = 0;")
+        self.emit("__syncthreads();")
+        self.emit(f"if ({self.condition()}) atomicAdd(&total[({self.value(1)}) & 15], {self.value(1)});")
+        self.emit("__syncthreads();")
+        self.emit(f"{self.rng.choice(self.variables)} += total[({self.value(1)}) & 15];")
+        self.emit("__syncthreads();")
+
+    def tree(self):
+        """A reduction as everybody writes it."""
+        s = self.name_of("d")
+        self.emit(f"own[t] = {self.rng.choice(self.variables)};")
+        self.emit("__syncthreads();")
+        self.emit(f"for (u32 {s} = 512; {s} > 0; {s} >>= 1) {{")
+        self.emit(f"  if (t < {s} && t + {s} < threads) own[t] += own[t + {s}];")
+        self.emit("  __syncthreads();")
+        self.emit("}")
+        self.emit(f"{self.rng.choice(self.variables)} ^= own[0];")
+        self.emit("__syncthreads();")
+
+    def warp(self):
+        rng = self.rng
+        target, value = rng.choice(self.variables), self.value(1)
+        width = rng.choice(["", "", ", 16", ", 8"])
+        self.emit(f"{target} " + rng.choice([
+            f"+= __shfl_down_sync(~0u, {value}, {rng.choice([1, 2, 4, 8, 16])}{width});",
+            f"^= __shfl_up_sync(~0u, {value}, {rng.randint(1, 9)}{width});",
+            f"+= __shfl_xor_sync(~0u, {value}, {rng.choice([1, 2, 4, 7])}{width});",
+            f"= __shfl_sync(~0u, {value}, {rng.choice(['3', 't + 1', 'b', 'in[5]'])}{width});",
+            f"+= __ballot_sync(~0u, {self.condition()});",
+            f"^= __any_sync(~0u, {self.condition()}) * 5u;",
+            f"+= __all_sync(~0u, {self.condition()});",
+            f"+= __reduce_add_sync(~0u, {value});",
+            f"^= __reduce_max_sync(~0u, {value});"]))
+
+    def warp_tree(self):
+        d = self.name_of("w")
+        target = self.rng.choice(self.variables)
+        self.emit(f"for (int {d} = 16; {d} > 0; {d} /= 2) {target} += __shfl_down_sync(~0u, {target}, {d});")
+
+    def spin(self):
+        """Threads of a block one after another."""
+        self.emit("for (bool mine = false; !mine;) {")
+        self.emit("  if (atomicAdd(&turn, 0) == t) {")
+        self.emit("    mine = true;")
+        self.emit("    b ^= order * 3 + t; order = b & 0xffff;")
+        self.emit("    __threadfence_block();")
+        self.emit("    atomicExch(&turn, t + 1);")
+        self.emit("  }")
+        self.emit("}")
+
+    def global_sum(self):
+        kind = self.rng.choice(["atomicAdd", "atomicXor", "atomicMax", "atomicOr"])
+        slot = {"atomicAdd": 0, "atomicXor": 16, "atomicMax": 32, "atomicOr": 48}[kind]
+        self.emit(f"{kind}(&sums[{slot} + (({self.value(1)}) & 15)], {self.value(1)});")
+
+    def statement(self, together):
+        self.budget -= 1
+        rng = self.rng
+        plain = [self.assign, self.assign, self.float_step, self.store_array, self.global_sum]
+        if self.budget > 0 and self.depth < 5:
+            plain += [lambda: self.branch(together), lambda: self.branch(together), lambda: self.loop(together),
+                      lambda: self.loop(together), self.choice]
+        if together and self.has_barriers:
+            plain += [self.exchange, self.exchange, self.shared_sum, self.tree]
+        if together and self.warps:
+            plain += [self.warp, self.warp, self.warp, self.warp_tree]
+        rng.choice(plain)()
+
+    def text(self):
+        rng = self.rng
+        while self.budget > 0:
+            self.statement(True)
+        if self.spins:
+            self.spin()
+        head = [f"__global__ void {self.name}(const u32* in, u32* out, u32* sums, u32 n, u32 s) {{",
+                "  const u32 threads = blockDim.x * blockDim.y * blockDim.z;",
+                "  const u32 blocks = gridDim.x * gridDim.y * gridDim.z;",
+                "  const u32 t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
+                "  const u32 g = t + threads * (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));"]
+        if self.has_barriers:
+            head.append("  __shared__ u32 own[1024], total[16];")
+        if self.spins:
+            head += ["  __shared__ u32 turn, order;", "  if (t == 0) turn = order = 0;", "  __syncthreads();"]
+        head.append(f"  u32 a = g * {rng.randint(1, 9)}u, b = in[g & {INPUTS - 1}], c = {rng.randint(0, 99)}u;")
+        if self.floats:
+            head.append("  float f = 0;")
+        if self.array:
+            head.append("  u32 p[8]; for (u32 i = 0; i < 8; ++i) p[i] = i * t;")
+        if not self.has_barriers and not self.warps and not self.spins and rng.random() < 0.3:
+            head.append("  if (g >= n) return;")
+        end = [f"  out[{SLOTS} * g] = a; out[{SLOTS} * g + 1] = b; out[{SLOTS} * g + 2] = c;"]
+        if self.array:
+            end.append(f"  out[{SLOTS} * g + 3] = p[0] + p[3] * 5 + p[7] * 7;")
+        return "\n".join(head + self.lines + end + ["}"])
+
+
+def program(seed, count):
+    rng = random.Random(seed)
+    kernels = [Kernel(rng, f"k{i}") for i in range(count)]
+    texts = [kernel.text() for kernel in kernels]
+    entries = ", ".join(f'{{"{k.name}", {k.name}, {str(k.warps).lower()}}}' for k in kernels)
+    tail = TAIL.replace("ENTRIES", entries).replace("INPUTS", str(INPUTS)).replace("SLOTS", str(SLOTS))
+    return HEAD.format(seed=seed) + "#include <string>\n" + "\n\n".join(texts) + "\n" + tail
