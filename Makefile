@@ -4,6 +4,7 @@
 #   make demo                  build, then run three examples with no GPU
 #   make test                  every test, also under AddressSanitizer and ThreadSanitizer
 #   make bench                 every benchmark
+#   make fuzz                  random kernels, until one of them goes wrong or you stop it
 #   make lint / make format    formatting, includes, clang-tidy / reformat in place
 #   make install PREFIX=dir    the toolkit somewhere else
 #   make clean                 remove build/
@@ -13,7 +14,7 @@ PREFIX ?= /usr/local/streambed
 JOBS ?= $(shell nproc)
 WERROR ?= OFF
 
-.PHONY: build demo test bench lint format install clean
+.PHONY: build demo test bench fuzz lint format install clean
 .DEFAULT_GOAL := build
 
 build:
@@ -34,6 +35,9 @@ bench:
 	@scripts/configure.sh release build -DSTREAMBED_TESTS=OFF -DSTREAMBED_BENCH=ON
 	@cmake --build build -j $(JOBS)
 	@scripts/bench.py
+
+fuzz: build
+	@python3 tests/fuzz/fuzz.py --nvcc build/toolkit/bin/nvcc --seconds 0 --keep build/fuzz-failures
 
 lint:
 	@scripts/setup.sh lint

@@ -16,7 +16,7 @@ compile=(g++ make cmake ninja-build ccache python3 libfmt-dev libcli11-dev)
 device_compiler=(clang-19 llvm-19-dev lld-19 libclang-rt-19-dev libomp-19-dev)
 # protoc reads what `streambed export` writes for Perfetto.
 check=(libgtest-dev libgmock-dev librapidcheck-dev llvm-19-tools clang-format-19 protobuf-compiler)
-measure=(libbenchmark-dev)
+measure=(libbenchmark-dev pocl-opencl-icd ocl-icd-opencl-dev)
 tidy=(clang-format-19 clang-tidy-19)
 browser=(chromium)
 page=(nodejs npm)

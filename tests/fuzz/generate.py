@@ -234,7 +234,7 @@ class Kernel:
                                    "b ^= __syncthreads_or(a == 3);", "c += __syncthreads_and(g < n);"]))
 
     def shared_sum(self):
-        self.emit("if (t < 16) total[t] = 0;")
+        self.emit("for (u32 z = t; z < 16; z += threads) total[z] = 0;")
         self.emit("__syncthreads();")
         self.emit(f"if ({self.condition()}) atomicAdd(&total[({self.value(1)}) & 15], {self.value(1)});")
         self.emit("__syncthreads();")

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Kernels against plain OpenMP loops and against PoCL, problem by problem (bench/kernels).
+
+The three programs take turns; a number is the median over the rounds of each program's own median. A wrong
+result fails the script. Without PoCL (Debian: pocl-opencl-icd, ocl-icd-opencl-dev) its column stays empty.
+
+  kernels.py [--rounds N] [problem...]
+"""
+
+import argparse
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HERE = ROOT / "bench/kernels"
+
+# How much of OpenMP's speed, and how many times PoCL's, each should have.
+STREAM, STRIDE, OTHER = (0.95, None), (0.7, None), (0.8, 1.5)
+GOALS = {
+    "saxpy": STREAM, "copy": STREAM, "triad": STREAM,
+    "stride_saxpy": STRIDE, "stride_copy": STRIDE, "stride_triad": STRIDE,
+    "matmul": (1 / 1.3, 10),
+    "reduce_shared": OTHER, "reduce_shuffle": OTHER, "scan": OTHER, "transpose": OTHER, "histogram": OTHER,
+    "stencil": OTHER, "nbody": OTHER, "black_scholes": OTHER,
+    "memcpy": (0.95, None),
+}
+SLEEP_GOAL_MS = 85
+
+
+def build(folder):
+    """The programs that could be built: name -> command."""
+    toolkit = pathlib.Path(os.environ.get("STREAMBED_TOOLKIT", ROOT / "build/toolkit"))
+    fast = ["-O3", "-std=c++17"]
+    cpp = ["clang++-19", *fast, "-mcpu=native" if os.uname().machine == "aarch64" else "-march=native"]
+    subprocess.run([toolkit / "bin/nvcc", *fast, HERE / "streambed.cu", "-o", folder / "streambed"], check=True)
+    subprocess.run([*cpp, "-fopenmp", HERE / "openmp.cpp", "-o", folder / "openmp"], check=True)
+    commands = {"streambed": [folder / "streambed"], "openmp": [folder / "openmp"]}
+    opencl = subprocess.run([*cpp, HERE / "opencl.cpp", "-lOpenCL", "-o", folder / "opencl"], capture_output=True)
+    if opencl.returncode == 0:
+        commands["pocl"] = [folder / "opencl", HERE / "kernels.cl"]
+    return commands
+
+
+def measure(command, problem):
+    done = subprocess.run([*command, problem], capture_output=True, text=True, timeout=600)
+    name, _, value = done.stdout.strip().partition("\t")
+    if done.returncode != 0 or name != problem or value == "wrong":
+        raise SystemExit(f"{command[0].name} {problem}: {value or done.stderr.strip() or 'no answer'}")
+    return float(value)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("problems", nargs="*")
+    options = parser.parse_args()
+    chosen = options.problems or [*GOALS, "sleep"]
+    with tempfile.TemporaryDirectory() as folder:
+        commands = build(pathlib.Path(folder))
+        print(f"{os.cpu_count()} cores, median of {options.rounds} rounds; "
+              f"milliseconds, and how many times as fast Streambed is")
+        print(f"{'':16} {'Streambed':>10} {'OpenMP':>10} {'PoCL':>10} {'/OpenMP':>9} {'/PoCL':>8}  goal")
+        for problem in chosen:
+            takers = {name: command for name, command in commands.items()
+                      if problem != "sleep" or name == "streambed"}
+            took = {name: [] for name in takers}
+            for _ in range(options.rounds):
+                for name, command in takers.items():
+                    took[name].append(measure(command, problem))
+            ms = {name: statistics.median(times) for name, times in took.items()}
+            if problem == "sleep":
+                met = ms["streambed"] <= SLEEP_GOAL_MS
+                print(f"{problem:16} {ms['streambed']:10.2f} {'':40}  {'met' if met else 'NOT MET'} "
+                      f"(<= {SLEEP_GOAL_MS} ms)")
+                continue
+            ratios = {name: ms[name] / ms["streambed"] for name in ms}
+            of_openmp, of_pocl = GOALS[problem]
+            met = ratios["openmp"] >= of_openmp and ("pocl" not in ms or ratios["pocl"] >= (of_pocl or 0))
+            goal = f"{of_openmp:.2f}" + (f", {of_pocl}" if of_pocl else "")
+            pocl = (f"{ms['pocl']:10.2f}", f"{ratios['pocl']:8.2f}") if "pocl" in ms else (f"{'-':>10}", f"{'-':>8}")
+            print(f"{problem:16} {ms['streambed']:10.2f} {ms['openmp']:10.2f} {pocl[0]} {ratios['openmp']:9.2f} "
+                  f"{pocl[1]}  {'met' if met else 'NOT MET'} ({goal})", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

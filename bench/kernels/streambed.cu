@@ -1,0 +1,333 @@
+// The problems as CUDA kernels, written as in any textbook.
+#include <cuda_runtime.h>
+
+#include "problems.hpp"
+
+using namespace bench;
+
+__global__ void saxpy(const float* x, const float* y, float* z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = factor * x[i] + y[i];
+}
+__global__ void copy(const float* x, const float*, float* z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = x[i];
+}
+__global__ void triad(const float* x, const float* y, float* z, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) z[i] = x[i] + factor * y[i];
+}
+__global__ void stride_saxpy(const float* x, const float* y, float* z, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    z[i] = factor * x[i] + y[i];
+}
+__global__ void stride_copy(const float* x, const float*, float* z, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    z[i] = x[i];
+}
+__global__ void stride_triad(const float* x, const float* y, float* z, int n) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    z[i] = x[i] + factor * y[i];
+}
+
+__global__ void multiply(const float* a, const float* b, float* c, int n) {
+  __shared__ float as[16][16], bs[16][16];
+  int row = blockIdx.y * 16 + threadIdx.y, column = blockIdx.x * 16 + threadIdx.x;
+  float sum = 0;
+  for (int tile = 0; tile < n / 16; ++tile) {
+    as[threadIdx.y][threadIdx.x] = a[row * n + tile * 16 + threadIdx.x];
+    bs[threadIdx.y][threadIdx.x] = b[(tile * 16 + threadIdx.y) * n + column];
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += as[threadIdx.y][k] * bs[k][threadIdx.x];
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+
+__global__ void reduce_shared(const float* x, float* out, int n) {
+  __shared__ float part[256];
+  float sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    sum += x[i];
+  part[threadIdx.x] = sum;
+  __syncthreads();
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) atomicAdd(out, part[0]);
+}
+__global__ void reduce_shuffle(const float* x, float* out, int n) {
+  float sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    sum += x[i];
+  for (int delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffffffff, sum, delta);
+  if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
+}
+
+__global__ void scan_blocks(const int* in, int* out, int* sums) {
+  __shared__ int part[2][256];
+  int i = blockIdx.x * 256 + threadIdx.x, from = 0;
+  part[0][threadIdx.x] = in[i];
+  __syncthreads();
+  for (int distance = 1; distance < 256; distance *= 2) {
+    int value = part[from][threadIdx.x];
+    if (threadIdx.x >= distance) value += part[from][threadIdx.x - distance];
+    part[1 - from][threadIdx.x] = value;
+    from = 1 - from;
+    __syncthreads();
+  }
+  out[i] = part[from][threadIdx.x];
+  if (threadIdx.x == 255) sums[blockIdx.x] = part[from][255];
+}
+__global__ void add_sums(int* out, const int* sums) {
+  if (blockIdx.x > 0) out[blockIdx.x * 256 + threadIdx.x] += sums[blockIdx.x - 1];
+}
+
+__global__ void transpose(const float* in, float* out) {
+  __shared__ float tile[32][33];
+  int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * side + x];
+  __syncthreads();
+  x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;
+  for (int j = 0; j < 32; j += 8) out[(y + j) * side + x] = tile[threadIdx.x][threadIdx.y + j];
+}
+
+__global__ void histogram(const unsigned char* in, int* out, int n) {
+  __shared__ int own[bins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    atomicAdd(&own[in[i]], 1);
+  __syncthreads();
+  atomicAdd(&out[threadIdx.x], own[threadIdx.x]);
+}
+
+__global__ void stencil(const float* in, float* out) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x > 0 && y > 0 && x < side - 1 && y < side - 1) {
+    int i = y * side + x;
+    out[i] = 0.2f * (in[i] + in[i - side] + in[i + side] + in[i - 1] + in[i + 1]);
+  }
+}
+
+__global__ void forces(const float* x, const float* y, const float* z, float* fx, float* fy,
+                       float* fz) {
+  __shared__ float sx[256], sy[256], sz[256];
+  int i = blockIdx.x * 256 + threadIdx.x;
+  float px = x[i], py = y[i], pz = z[i], ax = 0, ay = 0, az = 0;
+  for (int tile = 0; tile < bodies; tile += 256) {
+    sx[threadIdx.x] = x[tile + threadIdx.x];
+    sy[threadIdx.x] = y[tile + threadIdx.x];
+    sz[threadIdx.x] = z[tile + threadIdx.x];
+    __syncthreads();
+    for (int j = 0; j < 256; ++j) {
+      float dx = sx[j] - px, dy = sy[j] - py, dz = sz[j] - pz;
+      float r = 1.0f / sqrtf(dx * dx + dy * dy + dz * dz + softening), r3 = r * r * r;
+      ax += dx * r3;
+      ay += dy * r3;
+      az += dz * r3;
+    }
+    __syncthreads();
+  }
+  fx[i] = ax;
+  fy[i] = ay;
+  fz[i] = az;
+}
+
+__device__ float normal(float d) {
+  float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
+  float c = 0.39894228040143267794f * expf(-0.5f * d * d) *
+            (k * (0.31938153f + k * (-0.356563782f +
+                                     k * (1.781477937f + k * (-1.821255978f + k * 1.330274429f)))));
+  return d > 0 ? 1.0f - c : c;
+}
+__global__ void black_scholes(const float* spot, const float* strike, const float* years,
+                              float* call, float* put, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float root = volatility * sqrtf(years[i]);
+  float d1 =
+      (logf(spot[i] / strike[i]) + (rate + 0.5f * volatility * volatility) * years[i]) / root;
+  float n1 = normal(d1), n2 = normal(d1 - root), discount = strike[i] * expf(-rate * years[i]);
+  call[i] = spot[i] * n1 - discount * n2;
+  put[i] = discount * (1.0f - n2) - spot[i] * (1.0f - n1);
+}
+
+__global__ void wait(long long cycles) {
+  for (long long begin = clock64(); clock64() - begin < cycles;) {
+  }
+}
+
+template <class T>
+T* on_device(const std::vector<T>& v) {
+  T* p = nullptr;
+  cudaMalloc(&p, v.size() * sizeof(T));
+  cudaMemcpy(p, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
+  return p;
+}
+template <class T>
+std::vector<T> back(const T* p, std::size_t n) {
+  std::vector<T> v(n);
+  cudaMemcpy(v.data(), p, n * sizeof(T), cudaMemcpyDeviceToHost);
+  return v;
+}
+
+int main(int argc, char** argv) {
+  const choice chosen{argc, argv};
+  using stream_kernel = void (*)(const float*, const float*, float*, int);
+  const struct {
+    const char *name, *kind;
+    stream_kernel kernel;
+    int blocks;
+  } streams[] = {
+      {"saxpy", "saxpy", saxpy, stream_n / 256},  {"copy", "copy", copy, stream_n / 256},
+      {"triad", "triad", triad, stream_n / 256},  {"stride_saxpy", "saxpy", stride_saxpy, 1056},
+      {"stride_copy", "copy", stride_copy, 1056}, {"stride_triad", "triad", stride_triad, 1056}};
+  for (const auto& s : streams) {
+    if (!chosen(s.name)) continue;
+    const floats x = numbers(stream_n, 1000), y = numbers(stream_n, 77);
+    float *dx = on_device(x), *dy = on_device(y), *dz = on_device(floats(stream_n));
+    measure(
+        s.name,
+        [&] {
+          s.kernel<<<s.blocks, 256>>>(dx, dy, dz, stream_n);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_stream(s.kind, x, y, back(dz, stream_n)); });
+    cudaFree(dx), cudaFree(dy), cudaFree(dz);
+  }
+  if (chosen("matmul")) {
+    const floats a = numbers(matrix * matrix, 100, 0.01f), b = numbers(matrix * matrix, 33, 0.1f);
+    float *da = on_device(a), *db = on_device(b), *dc = on_device(floats(a.size()));
+    measure(
+        "matmul",
+        [&] {
+          multiply<<<dim3(matrix / 16, matrix / 16), dim3(16, 16)>>>(da, db, dc, matrix);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_product(a, b, back(dc, a.size())); });
+  }
+  for (bool shuffle : {false, true}) {
+    const char* name = shuffle ? "reduce_shuffle" : "reduce_shared";
+    if (!chosen(name)) continue;
+    const floats x = numbers(stream_n, 10, 0.1f);
+    float *dx = on_device(x), *out = on_device(floats(1));
+    measure(
+        name,
+        [&] {
+          cudaMemsetAsync(out, 0, 4);
+          (shuffle ? reduce_shuffle : reduce_shared)<<<1056, 256>>>(dx, out, stream_n);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_sum(x, back(out, 1)[0]); });
+    cudaFree(dx), cudaFree(out);
+  }
+  if (chosen("scan")) {
+    const std::vector<int> in = whole_numbers(scan_n);
+    int *din = on_device(in), *out = on_device(in);
+    int* sums[3] = {on_device(std::vector<int>(scan_n / 256)), on_device(std::vector<int>(256)),
+                    on_device(std::vector<int>(256))};
+    measure(
+        "scan",
+        [&] {
+          // Blocks, then their sums (65536 / 4 of them, in two levels), and back.
+          scan_blocks<<<scan_n / 256, 256>>>(din, out, sums[0]);
+          scan_blocks<<<scan_n / 65536, 256>>>(sums[0], sums[0], sums[1]);
+          scan_blocks<<<1, 256>>>(sums[1], sums[1], sums[2]);
+          add_sums<<<scan_n / 65536, 256>>>(sums[0], sums[1]);
+          add_sums<<<scan_n / 256, 256>>>(out, sums[0]);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_scan(in, back(out, scan_n)); });
+  }
+  if (chosen("transpose")) {
+    const floats in = numbers(side * side, 65521);
+    float *din = on_device(in), *out = on_device(in);
+    measure(
+        "transpose",
+        [&] {
+          transpose<<<dim3(side / 32, side / 32), dim3(32, 8)>>>(din, out);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_transpose(in, back(out, in.size())); });
+  }
+  if (chosen("histogram")) {
+    const auto in = letters();
+    unsigned char* din = on_device(in);
+    int* out = on_device(std::vector<int>(bins));
+    measure(
+        "histogram",
+        [&] {
+          cudaMemsetAsync(out, 0, bins * sizeof(int));
+          histogram<<<1056, bins>>>(din, out, bytes_n);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_histogram(in, back(out, bins)); });
+  }
+  if (chosen("stencil")) {
+    const floats in = numbers(side * side, 1009);
+    float *din = on_device(in), *out = on_device(in);
+    measure(
+        "stencil",
+        [&] {
+          stencil<<<dim3(side / 32, side / 8), dim3(32, 8)>>>(din, out);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_stencil(in, back(out, in.size())); });
+  }
+  if (chosen("nbody")) {
+    const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
+                 z = numbers(bodies, 107, 0.1f);
+    float *dx = on_device(x), *dy = on_device(y), *dz = on_device(z);
+    float *fx = on_device(x), *fy = on_device(x), *fz = on_device(x);
+    measure(
+        "nbody",
+        [&] {
+          forces<<<bodies / 256, 256>>>(dx, dy, dz, fx, fy, fz);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_forces(x, y, z, back(fx, bodies)); });
+  }
+  if (chosen("black_scholes")) {
+    const floats spot = numbers(options_n, 251, 0.1f, 5), strike = numbers(options_n, 991, 0.1f, 1);
+    const floats years = numbers(options_n, 97, 0.1f, 0.25f);
+    float *ds = on_device(spot), *dk = on_device(strike), *dt = on_device(years);
+    float *call = on_device(spot), *put = on_device(spot);
+    measure(
+        "black_scholes",
+        [&] {
+          black_scholes<<<options_n / 256, 256>>>(ds, dk, dt, call, put, options_n);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_prices(spot, strike, years, back(call, options_n)); });
+  }
+  if (chosen("memcpy")) {
+    const std::size_t bytes = std::size_t{stream_n} * sizeof(float);
+    float *host = nullptr, *device = nullptr;
+    cudaMallocHost(&host, bytes);
+    cudaMalloc(&device, bytes);
+    std::fill(host, host + stream_n, 2.5f);
+    measure(
+        "memcpy",
+        [&] {
+          cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, nullptr);
+          cudaStreamSynchronize(nullptr);
+        },
+        [&] { return back(device, stream_n) == floats(stream_n, 2.5f); });
+  }
+  if (chosen("sleep")) {
+    cudaStream_t each[4];
+    for (auto& s : each) cudaStreamCreate(&s);
+    int kilohertz = 0;
+    cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0);
+    measure(
+        "sleep",
+        [&] {
+          for (int i = 0; i < 4; ++i)
+            for (auto& s : each) wait<<<1, 32, 0, s>>>(20LL * kilohertz);
+          cudaDeviceSynchronize();
+        },
+        [] { return cudaGetLastError() == cudaSuccess; }, 3);
+  }
+}
