@@ -1,0 +1,181 @@
+#!/usr/bin/env python3
+"""Holds a virtual device's modelled time against what the device took.
+
+Compiles timing.cu with Streambed's nvcc, runs it with STREAMBED_DEVICE=h200, once as it is and once
+with one connection, and prints a table: key, modelled and recorded microseconds, error. A value
+inside the recorded range has no error; outside of it, the error is taken from the recorded median.
+A recording of a single run has no range.
+
+Exit status: 0 when every limit holds, 1 when one is broken, 2 when the comparison could not be made.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+# A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
+# The first group whose pattern a key matches has it. None: shown, not judged.
+GROUPS = (
+    ("overlap, kernels, graphs, priorities", 5, 15,
+     r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
+     r"chain20_us\.(stream|graph)$|prio_us\.|busy_us\.|blog_us\."),
+    ("pinned copies from 64 KiB", 5, 5,
+     r"copy_(wall_)?us\..*\.pinned\.(65536|\d{7,})$|copy_wall_us\.(both|two_h2d)\."),
+    ("pageable copies", 25, 25, r"copy_wall_us\..*\.pageable\.|sleep_us\..*\.pageable\."),
+    ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
+    ("one connection (a single run)", None, None, r"conn1\."),
+)
+
+
+class Value:
+    """A recorded figure: the median, and the range of the runs."""
+
+    def __init__(self, fields):
+        self.median = float(fields[0])
+        self.least = float(fields[1]) if len(fields) > 1 else None
+        self.greatest = float(fields[2]) if len(fields) > 2 else None
+
+    def error(self, modelled):
+        if self.least is not None and self.least <= modelled <= self.greatest:
+            return 0.0
+        return 100 * (modelled - self.median) / self.median
+
+    def __str__(self):
+        if self.least is None:
+            return f"{self.median:.3f}"
+        return f"{self.median:.3f} [{self.least:.3f} .. {self.greatest:.3f}]"
+
+
+def read_lines(text, prefix=""):
+    """Lines of the program, or of a recording, without those that say who measured."""
+    found = {}
+    for line in text.splitlines():
+        key, *fields = line.split("\t")
+        if fields and not key.startswith("dev.") and key != "end":
+            found[prefix + key] = fields
+    return found
+
+
+def group_of(key):
+    return next(g for g in GROUPS if re.match(g[3], key))
+
+
+def median(values):
+    values = sorted(values)
+    half = len(values) // 2
+    return values[half] if len(values) % 2 else (values[half - 1] + values[half]) / 2
+
+
+def compare(modelled, recorded):
+    """Rows of (group, key, modelled, recorded, error), in the recording's order, and what is wrong."""
+    rows, wrong = [], []
+    for key, fields in recorded.items():
+        if key not in modelled:
+            wrong.append(f"{key} was recorded, but the program did not print it")
+            continue
+        value = Value(fields)
+        ours = float(modelled[key][0])
+        rows.append((group_of(key)[0], key, ours, value, value.error(ours)))
+    return rows, wrong
+
+
+def summary(rows):
+    """For each group: its name, limits, number of values, median and greatest error, its key."""
+    found = []
+    for name, limit_median, limit_most, _ in GROUPS:
+        errors = [(abs(r[4]), r[1]) for r in rows if r[0] == name]
+        if errors:
+            most, where = max(errors)
+            found.append((name, limit_median, limit_most, len(errors),
+                          median([e for e, _ in errors]), most, where))
+    return found
+
+
+def broken(groups):
+    return [f"{name}: median {mid:.2f} % of {limit_median} %, greatest {most:.2f} % of {limit_most} %"
+            f" ({where})"
+            for name, limit_median, limit_most, _, mid, most, where in groups
+            if limit_median is not None and (mid > limit_median or most > limit_most)]
+
+
+def print_text(rows, groups):
+    width = max(len(r[1]) for r in rows)
+    for name, *_ in groups:
+        print(f"\n{name}")
+        print(f"  {'key':<{width}} {'modelled':>11}  {'recorded (µs)':<36} {'error':>7}")
+        for _, key, ours, value, error in (r for r in rows if r[0] == name):
+            print(f"  {key:<{width}} {ours:>11.3f}  {str(value):<36} {error:>+6.1f} %")
+    print(f"\n{'group':<38} {'values':>6} {'median':>8} {'greatest':>9}  limits")
+    for name, limit_median, limit_most, count, mid, most, where in groups:
+        limits = "-" if limit_median is None else f"{limit_median} %, {limit_most} %"
+        print(f"{name:<38} {count:>6} {mid:>6.2f} % {most:>7.2f} %  {limits}   ({where})")
+
+
+def print_markdown(rows, groups):
+    print("| group | values | median error | greatest error | at | limits |")
+    print("|---|---:|---:|---:|---|---|")
+    for name, limit_median, limit_most, count, mid, most, where in groups:
+        limits = "none" if limit_median is None else f"{limit_median} %, {limit_most} %"
+        print(f"| {name} | {count} | {mid:.2f} % | {most:.1f} % | `{where}` | {limits} |")
+    print("\n| key | modelled µs | recorded µs | error |")
+    print("|---|---:|---|---:|")
+    for _, key, ours, value, error in rows:
+        print(f"| `{key}` | {ours:.1f} | {value} | {error:+.1f} % |")
+
+
+def run_program(options, program, connections=None):
+    environment = dict(os.environ, STREAMBED_DEVICE=options.device)
+    environment["LD_PRELOAD"] = str(options.toolkit / "lib64/streambed/libstreambed_interpose.so")
+    environment.pop("CUDA_DEVICE_MAX_CONNECTIONS", None)
+    if connections:
+        environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
+    done = subprocess.run([str(program)], env=environment, capture_output=True, text=True,
+                          timeout=options.timeout)
+    if done.returncode != 0 or "end\tok" not in done.stdout:
+        sys.exit(f"timing.cu ended with status {done.returncode}:\n{done.stdout[-500:]}{done.stderr}")
+    return done.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--toolkit", type=pathlib.Path, default=HERE.parent.parent / "build/toolkit",
+                        help="where Streambed's nvcc and libraries are (default: build/toolkit)")
+    parser.add_argument("--device", default="h200", help="a device, or the path of a profile")
+    parser.add_argument("--recordings", type=pathlib.Path, default=HERE / "h200")
+    parser.add_argument("--modelled", type=pathlib.Path,
+                        help="a folder with timing.tsv and timing_conn1.tsv to compare, not to run")
+    parser.add_argument("--markdown", action="store_true", help="the table of docs/devices.md")
+    parser.add_argument("--timeout", type=float, default=600, help="seconds for each run")
+    options = parser.parse_args()
+
+    if options.modelled:
+        plain, one = ((options.modelled / f).read_text() for f in ("timing.tsv", "timing_conn1.tsv"))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "timing"
+            built = subprocess.run([str(options.toolkit / "bin/nvcc"), "-std=c++17", "-o", str(program),
+                                    str(HERE / "timing.cu")])
+            if built.returncode != 0:
+                return 2
+            plain, one = run_program(options, program), run_program(options, program, 1)
+
+    recorded = {**read_lines((options.recordings / "timing.tsv").read_text()),
+                **read_lines((options.recordings / "timing_conn1.tsv").read_text(), "conn1.")}
+    rows, wrong = compare({**read_lines(plain), **read_lines(one, "conn1.")}, recorded)
+    groups = summary(rows)
+    (print_markdown if options.markdown else print_text)(rows, groups)
+    wrong += broken(groups)
+    for line in wrong:
+        print(f"broken: {line}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

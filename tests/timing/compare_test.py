@@ -1,0 +1,77 @@
+"""The comparison itself: ranges, groups, limits and exit statuses, without compiling anything."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import compare  # noqa: E402
+
+
+def as_recorded(name):
+    """The recording as if a virtual device had printed its medians."""
+    lines = compare.read_lines((HERE / "h200" / name).read_text())
+    return {key: float(fields[0]) for key, fields in lines.items()}
+
+
+def run(plain, one):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, values in (("timing.tsv", plain), ("timing_conn1.tsv", one)):
+            text = "".join(f"{key}\t{value:.3f}\n" for key, value in values.items())
+            (pathlib.Path(folder) / name).write_text(text)
+        return subprocess.run([sys.executable, "-B", str(HERE / "compare.py"), "--modelled", folder],
+                              capture_output=True, text=True)
+
+
+class Comparison(unittest.TestCase):
+    def setUp(self):
+        self.plain, self.one = as_recorded("timing.tsv"), as_recorded("timing_conn1.tsv")
+
+    def test_a_value_inside_the_range_has_no_error(self):
+        value = compare.Value(["100", "90", "120"])
+        self.assertEqual([value.error(90), value.error(119)], [0, 0])
+        self.assertAlmostEqual(value.error(121), 21)
+        self.assertAlmostEqual(compare.Value(["100"]).error(99), -1)
+
+    def test_the_recording_itself_passes(self):
+        done = run(self.plain, self.one)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("three_us.chunks32.streams4", done.stdout)
+
+    def test_one_value_far_off_breaks_its_group(self):
+        self.plain["hook_us.own_stream"] *= 1.2
+        done = run(self.plain, self.one)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("hook_us.own_stream", done.stderr)
+
+    def test_one_connection_is_judged_for_the_gradient_hook(self):
+        self.one["hook_us.own_stream"] *= 0.8
+        self.assertEqual(run(self.plain, self.one).returncode, 1)
+
+    def test_many_values_a_little_off_break_the_median(self):
+        for key in self.plain:
+            self.plain[key] *= 1.1
+        done = run(self.plain, self.one)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("median", done.stderr)
+
+    def test_pinned_copies_have_less_room_than_pageable_ones(self):
+        self.plain["copy_wall_us.h2d.pinned.33554432"] *= 1.06
+        self.plain["copy_wall_us.h2d.pageable.33554432"] *= 1.24
+        done = run(self.plain, self.one)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pinned copies", done.stderr)
+        self.assertNotIn("pageable", done.stderr)
+
+    def test_a_missing_value_is_told(self):
+        del self.plain["blog_us.v2"]
+        done = run(self.plain, self.one)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("blog_us.v2", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
