@@ -50,6 +50,13 @@ void keep_data_order(const trace::trace& t, program& p);
 
 // --- looking things up
 
+// Whether two operations have to keep their order because of their data.
+enum class data_view : std::uint8_t {
+  careful,  // a kernel may touch any byte of the allocations behind its arguments
+  likely,   // two kernels with pointers to different places of an allocation touch different bytes
+};
+[[nodiscard]] bool share_data(const trace::operation& a, const trace::operation& b, data_view view);
+
 // By operation: the step that issues it.
 [[nodiscard]] std::vector<step_place> issuers(const program& p);
 

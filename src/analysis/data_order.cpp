@@ -22,9 +22,32 @@ bool meet(const trace::byte_range& a, const trace::byte_range& b) {
   return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
+bool meet_likely(const trace::byte_range& a, const trace::byte_range& b) {
+  const bool write = a.how != trace::access::read || b.how != trace::access::read;
+  if (!write) return false;
+  // A range that is not exact begins where the pointer points; how far the kernel goes from there
+  // is not known.
+  if (!a.exact && !b.exact) return a.offset == b.offset;
+  if (!a.exact) return b.offset <= a.offset && a.offset < b.offset + b.bytes;
+  if (!b.exact) return a.offset <= b.offset && b.offset < a.offset + a.bytes;
+  return meet(a, b);
+}
+
 constexpr std::size_t remembered = 64;  // of an allocation: its last touches
 
 }  // namespace
+
+bool share_data(const trace::operation& a, const trace::operation& b, data_view view) {
+  for (const trace::byte_range& x : a.ranges) {
+    for (const trace::byte_range& y : b.ranges) {
+      if (x.allocation == y.allocation &&
+          (view == data_view::careful ? meet(x, y) : meet_likely(x, y))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
 
 void keep_data_order(const trace::trace& t, program& p) {
   std::map<number, std::vector<touch>> touches;

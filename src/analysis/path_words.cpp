@@ -36,23 +36,23 @@ std::string_view subject(path_work work) {
 std::string_view reason(path_link link) {
   switch (link) {
     case path_link::stream_order:
-      return "the next operation of the same stream waited for it";
+      return "the next operation of the same stream waited for them";
     case path_link::event:
-      return "another stream waited for it by an event";
+      return "another stream waited for them by an event";
     case path_link::legacy_barrier:
-      return "the rules of the default stream made another stream wait for it";
+      return "the rules of the default stream made another stream wait for them";
     case path_link::graph_edge:
-      return "the next node of a graph waited for it";
+      return "the next node of their graph waited for them";
     case path_link::queue_head:
-      return "another stream was behind it in the same hardware queue";
+      return "another stream was behind them in the same hardware queue";
     case path_link::engine_busy:
       return "the next one needed the same engine";
     case path_link::device_full:
       return "the next kernel found no room on the multiprocessors";
     case path_link::allocation:
-      return "an allocation waited for the memory it used";
+      return "an allocation waited for the memory they used";
     case path_link::host_waits:
-      return "a call of the host waited for it";
+      return "a call of the host waited for them";
     case path_link::host_issue:
       return "only then did the host issue the next operation";
     case path_link::end_of_run:

@@ -1,4 +1,6 @@
 // The explanation as JSON. Times are nanoseconds, numbers those of the trace.
+#include <algorithm>
+
 #include "analysis/explain.hpp"
 #include "analysis/json_writer.hpp"
 #include "analysis/words.hpp"
@@ -124,7 +126,7 @@ void write_findings(json_writer& w, const trace::trace& t, const explanation& e)
     w.member("rule", f.rule);
     w.member("severity", severity_key(f.weight));
     w.member("cost", f.cost);
-    w.fraction("percent", percent(f.cost, e.modelled));
+    w.fraction("percent", percent(f.cost, std::max(e.overlap.span(), f.cost)));
     w.member("title", f.title);
     w.member("why", f.why);
     w.member("change", f.change);

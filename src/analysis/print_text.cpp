@@ -1,6 +1,7 @@
 // The explanation for people.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 
 #include "analysis/explain.hpp"
@@ -117,14 +118,8 @@ class printer {
     for (const engine_use& e : o.engines) {
       std::string name(text_of(e.engine));
       if (trace_.devices.size() > 1) name += fmt::format(", device {}", e.device);
-      // µ takes two bytes and one column: pad by hand.
-      const auto cell = [](trace::nanoseconds time, std::size_t width) {
-        const std::string text = text_of_time(time);
-        const std::size_t columns = text.size() - (text.find("µ") == std::string::npos ? 0 : 1);
-        return std::string(width - std::min(width, columns), ' ') + text;
-      };
-      fmt::format_to(out(text_), "  {:<26}{}{}{}\n", name, cell(e.busy, 10), cell(e.alone, 10),
-                     cell(e.together, 16));
+      fmt::format_to(out(text_), "  {:<26}{:>10}{:>10}{:>16}\n", name, text_of_time(e.busy),
+                     text_of_time(e.alone), text_of_time(e.together));
     }
     const bool by_engine = o.engines[o.busiest].least >= o.longest_chain;
     const std::string limit =
@@ -138,14 +133,28 @@ class printer {
         2);
   }
 
+  // Costs are differences between replays; how near a replay comes to the run says what they are
+  // worth.
+  void fidelity() {
+    const trace::nanoseconds recorded = facts_.summary.length, modelled = facts_.modelled;
+    const trace::nanoseconds off = recorded > modelled ? recorded - modelled : modelled - recorded;
+    if (facts_.findings.empty() || off * 20 <= recorded) return;
+    paragraph(fmt::format("Costs are differences between replays of the run. A replay without any "
+                          "change takes {} instead of {}: take them as estimates.",
+                          text_of_time(modelled), text_of_time(recorded)),
+              2);
+  }
+
   void findings() {
     heading(facts_.findings.empty() ? "Nothing to change was found." : "What to change");
+    fidelity();
     int n = 0;
     for (const finding& f : facts_.findings) {
       std::string cost;
       if (f.weight == severity::cost) {
-        cost = fmt::format(" Costs {} of {} ({:.0f} %).", text_of_time(f.cost),
-                           text_of_time(facts_.modelled), percent(f.cost, facts_.modelled));
+        const trace::nanoseconds whole = std::max(facts_.overlap.span(), f.cost);
+        cost = fmt::format(" Costs {} of {} ({:.0f} %).", text_of_time(f.cost), text_of_time(whole),
+                           percent(f.cost, whole));
       }
       fmt::format_to(out(text_), "{:>3}. {}{}.{}\n", ++n, f.title, lines_of(trace_, f.places),
                      cost);

@@ -529,6 +529,65 @@ TEST(Findings, StreamsThatTheDataKeepsApartAreHealthy) {
   expect_healthy(b.run());
 }
 
+// The chunks of one stream, or of four.
+trace::trace chunks(int streams, bool same_memory) {
+  program_builder b;
+  std::vector<number> s;
+  for (int i = 0; i < streams; ++i) s.push_back(b.stream());
+  number memory = b.allocation(trace::memory_kind::device, 1 << 20);
+  for (int i = 0; i < 4; ++i) {
+    if (!same_memory) memory = b.allocation(trace::memory_kind::device, 1 << 20);
+    const number where = s[static_cast<std::size_t>(i % streams)];
+    b.line(200).copy(where, to_device, 1 << 20, 100_us);
+    b.writes(memory);
+    b.line(201).kernel(where, "work", 100_us);
+    b.reads(memory).writes(memory);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, IndependentWorkInOneStreamIsFound) {
+  const finding f = found(chunks(1, false), "independent-work-in-one-stream");
+  EXPECT_GT(f.cost, 290_us);  // 4 x 200 µs against 4 copies and the last kernel
+  EXPECT_NE(f.title.find("4 groups"), std::string::npos);
+  expect_healthy(chunks(4, false));
+  expect_healthy(chunks(1, true));
+}
+
+// A gradient is sent away on the side stream; what is done with it afterwards, on either.
+trace::trace gradient_hook(bool own_stream, bool same_memory) {
+  program_builder b;
+  const number compute = b.stream(), side = b.stream(), ready = b.event(), sent = b.event();
+  number gradient = b.allocation(trace::memory_kind::device, 2048);
+  for (int layer = 0; layer < 8; ++layer) {
+    if (!same_memory) gradient = b.allocation(trace::memory_kind::device, 2048);
+    b.line(210).kernel(compute, "backward", 500_us);
+    b.writes(gradient);
+    b.record(compute, ready);
+    b.wait(side, ready);
+    b.line(211).kernel(side, "communicate", 450_us);
+    b.reads(gradient).writes(gradient);
+    if (!own_stream) {
+      b.record(side, sent);
+      b.line(212).wait(compute, sent);
+    }
+    b.line(213).kernel(own_stream ? side : compute, "post_process", 50_us);
+    b.reads(gradient).writes(gradient);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AWaitThatHoldsLaterWorkIsFound) {
+  const finding f = found(gradient_hook(false, false), "wait-holds-later-work");
+  EXPECT_GT(f.cost, 3400_us);
+  EXPECT_NE(f.change.find("post_process"), std::string::npos);
+  EXPECT_EQ(f.count, 7U);  // nothing is behind the last one
+  expect_healthy(gradient_hook(true, false));
+  expect_without(gradient_hook(false, true), "wait-holds-later-work");
+}
+
 // --- hangs
 
 TEST(Findings, AHangNamesTheRingOfWaits) {

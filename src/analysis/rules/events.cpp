@@ -10,23 +10,6 @@
 
 namespace sb::analysis {
 
-namespace {
-
-bool meet(const trace::byte_range& a, const trace::byte_range& b) {
-  return a.allocation == b.allocation &&
-         (a.how != trace::access::read || b.how != trace::access::read) &&
-         (!a.exact || !b.exact || (a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes));
-}
-
-bool meet(const trace::operation& a, const trace::operation& b) {
-  return std::any_of(a.ranges.begin(), a.ranges.end(), [&](const trace::byte_range& x) {
-    return std::any_of(b.ranges.begin(), b.ranges.end(),
-                       [&](const trace::byte_range& y) { return meet(x, y); });
-  });
-}
-
-}  // namespace
-
 void find_late_records(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
   std::vector<std::vector<number>> streams(t.streams.size());
@@ -54,7 +37,7 @@ void find_late_records(const evidence& e, findings& out) {
       const trace::operation& before = t.operations[theirs[i]];
       for (std::size_t k = at[h.operation] + 1; k < std::min(ours.size(), at[h.operation] + far);
            ++k) {
-        if (meet(before, t.operations[ours[k]])) {
+        if (share_data(before, t.operations[ours[k]], data_view::careful)) {
           needed = i;
           break;
         }

@@ -85,14 +85,31 @@ std::vector<number> operations_of(const std::vector<held_operation>& held) {
   return operations;
 }
 
-void describe(const trace::trace& t, finding& f, std::vector<held_operation> held) {
-  std::stable_sort(held.begin(), held.end(), [](const held_operation& a, const held_operation& b) {
-    return a.time > b.time;
-  });
-  for (std::size_t i = 0; i < std::min(held.size(), most_sentences); ++i) {
+void describe(const trace::trace& t, finding& f, const std::vector<held_operation>& held) {
+  struct sum {
+    std::string text;
+    nanoseconds time = 0;
+    std::size_t times = 0;
+  };
+  std::vector<sum> sums;
+  std::map<std::string, std::size_t> places;
+  constexpr std::size_t looked_at = 10000;  // enough to see what is usual
+  for (std::size_t i = 0; i < std::min(held.size(), looked_at); ++i) {
     const held_operation& h = held[i];
-    f.evidence.push_back(fmt::format("{} waited {} for {}", name_with_stream(t, h.operation),
-                                     text_of_time(h.time), name_with_stream(t, h.by.from)));
+    const std::string text = fmt::format("{} waited for {}", name_with_stream(t, h.operation),
+                                         name_with_stream(t, h.by.from));
+    const auto [place, added] = places.emplace(text, sums.size());
+    if (added) sums.push_back({text});
+    sums[place->second].time += h.time;
+    ++sums[place->second].times;
+  }
+  std::stable_sort(sums.begin(), sums.end(),
+                   [](const sum& a, const sum& b) { return a.time > b.time; });
+  for (std::size_t i = 0; i < std::min(sums.size(), most_sentences); ++i) {
+    f.evidence.push_back(sums[i].times == 1
+                             ? fmt::format("{}: {}", sums[i].text, text_of_time(sums[i].time))
+                             : fmt::format("{}: {} times, {} in all", sums[i].text, sums[i].times,
+                                           text_of_time(sums[i].time)));
   }
 }
 

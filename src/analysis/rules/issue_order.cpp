@@ -36,11 +36,12 @@ void find_issue_order(const evidence& e, findings& out) {
   f.rule = "issue-order";
   const bool breadth = which == issue_order::breadth_first;
   f.title = "The order of issue makes streams wait for each other";
-  f.why = breadth
-              ? "All work of one stream is issued before that of the next (depth first), and what "
-                "comes first in a queue or engine goes first."
-              : "Work is issued in turns, one operation for each stream (breadth first), and what "
-                "comes first in a queue or engine goes first.";
+  f.why = fmt::format(
+      "Operations that have to wait are issued in front of operations of other streams that could "
+      "start, and what comes first in a queue or on an engine goes first. Issued {} the run would "
+      "be "
+      "shorter.",
+      breadth ? "breadth first" : "depth first");
   f.change = breadth ? "Issue breadth first: the first operation of every stream, then the second "
                        "of every stream, and so on."
                      : "Issue depth first: everything of one stream, then everything of the next.";

@@ -51,6 +51,8 @@ void find_blocking_host_functions(const evidence& e, findings& out);
 void find_launch_bound_kernels(const evidence& e, findings& out);
 void find_late_records(const evidence& e, findings& out);
 void find_waits_before_records(const evidence& e, findings& out);
+void find_waits_that_hold_others(const evidence& e, findings& out);
+void find_independent_work(const evidence& e, findings& out);
 void find_idle_streams(const evidence& e, findings& out);
 void find_host_gaps(const evidence& e, findings& out);
 void find_much_pinned_memory(const evidence& e, findings& out);
@@ -71,8 +73,8 @@ struct held_operation {
 [[nodiscard]] std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cause);
 [[nodiscard]] nanoseconds total(const std::vector<held_operation>& held);
 [[nodiscard]] std::vector<number> operations_of(const std::vector<held_operation>& held);
-// "kernel b on stream 2 waited 12 µs for kernel a on stream 1"; the longest first.
-void describe(const trace::trace& t, finding& f, std::vector<held_operation> held);
+// "kernel b on stream 2 waited for kernel a on stream 1: 12 µs"; the longest first.
+void describe(const trace::trace& t, finding& f, const std::vector<held_operation>& held);
 
 // Calls that are made again and again from one place of the program, with work issued in between.
 struct repeated_call {
