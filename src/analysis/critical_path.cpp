@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -84,8 +85,7 @@ walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
     calls_[thread].push_back(i);
   }
   for (std::vector<number>& calls : calls_) {
-    std::stable_sort(calls.begin(), calls.end(),
-                     [&](number a, number b) { return t.calls[a].begin < t.calls[b].begin; });
+    sort_stably(calls, [&](number a, number b) { return t.calls[a].begin < t.calls[b].begin; });
   }
 }
 
@@ -234,15 +234,14 @@ void share_out(const trace::trace& t, critical_path& path) {
   for (auto& [key, from] : sums) {
     std::vector<std::pair<nanoseconds, number>> places;
     for (const auto& [place, time] : from.places) places.emplace_back(time, place);
-    std::stable_sort(places.begin(), places.end(),
-                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    sort_stably(places, [](const auto& a, const auto& b) { return a.first > b.first; });
     for (std::size_t i = 0; i < std::min<std::size_t>(4, places.size()); ++i) {
       from.share.places.push_back(places[i].second);
     }
     path.shares.push_back(std::move(from.share));
   }
-  std::stable_sort(path.shares.begin(), path.shares.end(),
-                   [](const path_share& a, const path_share& b) { return a.time > b.time; });
+  sort_stably(path.shares,
+              [](const path_share& a, const path_share& b) { return a.time > b.time; });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "analysis/replay.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/sort_stably.hpp"
 
 namespace sb::analysis {
 
@@ -33,7 +34,7 @@ run_summary summary_of(const trace::trace& t) {
 
 // A hang first, then by cost, then what has none.
 void rank(std::vector<finding>& findings) {
-  std::stable_sort(findings.begin(), findings.end(), [](const finding& a, const finding& b) {
+  sort_stably(findings, [](const finding& a, const finding& b) {
     return a.weight != b.weight ? a.weight < b.weight : a.cost > b.cost;
   });
 }

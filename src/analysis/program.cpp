@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/sort_stably.hpp"
 #include "model/occupancy.hpp"
 
 namespace sb::analysis {
@@ -198,7 +199,7 @@ program skeleton_of(const trace::trace& recorded) {
     p.threads[c.thread].push_back(std::move(s));
   }
   for (std::vector<step>& steps : p.threads) {
-    std::stable_sort(steps.begin(), steps.end(), [&](const step& a, const step& b) {
+    sort_stably(steps, [&](const step& a, const step& b) {
       return recorded.calls[a.call].begin < recorded.calls[b.call].begin;
     });
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/sort_stably.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::analysis {
@@ -119,8 +120,8 @@ void wait_recorder::resolve(number operation) {
       t.ready = std::max(t.ready, until);
     }
   }
-  std::stable_sort(waits_[operation].begin(), waits_[operation].end(),
-                   [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; });
+  sort_stably(waits_[operation],
+              [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; });
   dependencies_[operation] = {};
 }
 

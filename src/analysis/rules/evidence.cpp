@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analysis/rules/rules.hpp"
+#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -103,8 +104,7 @@ void describe(const trace::trace& t, finding& f, const std::vector<held_operatio
     sums[place->second].time += h.time;
     ++sums[place->second].times;
   }
-  std::stable_sort(sums.begin(), sums.end(),
-                   [](const sum& a, const sum& b) { return a.time > b.time; });
+  sort_stably(sums, [](const sum& a, const sum& b) { return a.time > b.time; });
   for (std::size_t i = 0; i < std::min(sums.size(), most_sentences); ++i) {
     f.evidence.push_back(sums[i].times == 1
                              ? fmt::format("{}: {}", sums[i].text, text_of_time(sums[i].time))

@@ -5,6 +5,7 @@
 
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -68,7 +69,7 @@ void find_much_pinned_memory(const evidence& e, findings& out) {
     changes.push_back({a.from, bytes, a.allocated_by});
     if (a.to != 0) changes.push_back({a.to, -bytes, none});
   }
-  std::stable_sort(changes.begin(), changes.end(), [](const change& a, const change& b) {
+  sort_stably(changes, [](const change& a, const change& b) {
     return a.time != b.time ? a.time < b.time : a.bytes < b.bytes;
   });
   std::int64_t now = 0, most = 0;

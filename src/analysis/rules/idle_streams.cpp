@@ -124,7 +124,7 @@ void find_host_gaps(const evidence& e, findings& out) {
       "Issue the device's work before the host's own, or do the host's work in another thread: the "
       "device needs its next operation before the last one ends.";
   f.cost = cost;
-  std::stable_sort(calls.begin(), calls.end());
+  std::sort(calls.begin(), calls.end());
   add_calls(e.t, f, calls);
   out.push_back(std::move(f));
 }
