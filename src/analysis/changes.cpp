@@ -50,7 +50,9 @@ void merge_streams(const trace::trace& t, program& p, std::uint32_t streams) {
   for (std::vector<step>& steps : p.threads) {
     for (step& s : steps) {
       for (host_wait* w : {&s.first, &s.last}) {
-        if (w->scope == wait_scope::stream) w->target = instead[w->target];
+        if (w->scope == wait_scope::stream && w->target < instead.size()) {
+          w->target = instead[w->target];
+        }
       }
     }
   }

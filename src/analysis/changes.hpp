@@ -10,7 +10,7 @@
 namespace sb::analysis {
 
 struct step_place {
-  number thread = 0;
+  number thread = none;  // none: no call issues it
   std::size_t index = 0;
 };
 

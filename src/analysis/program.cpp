@@ -101,7 +101,9 @@ void add_waits(const trace::trace& recorded, const trace::call& c, step& s) {
     case call_class::device_wait:
     case call_class::free: {
       const number stream = known ? recorded.operations[c.blocked_on].stream : none;
-      s.last = {wait_scope::device, stream == none ? 0 : recorded.streams[stream].device};
+      const number device =
+          stream < recorded.streams.size() ? recorded.streams[stream].device : none;
+      s.last = {wait_scope::device, device == none ? 0 : device};
       return;
     }
     case call_class::stream_wait:

@@ -226,10 +226,12 @@ std::optional<sched::wait_target> run::target_of(const host_wait& w) const {
       target.command = commands_[w.target];
       break;
     case wait_scope::stream:
+      if (w.target >= streams_.size()) return std::nullopt;
       target.scope = sched::wait_scope::stream;
       target.stream = streams_[w.target];
       break;
     case wait_scope::device:
+      if (w.target >= program_.machine.devices.size()) return std::nullopt;
       target.scope = sched::wait_scope::device;
       target.device = {w.target};
       break;
@@ -258,7 +260,8 @@ void run::end_wait(number thread, const host_wait& w) {
   // Named even when there was nothing to wait for: it says which stream or event was meant.
   if (w.scope == wait_scope::operation) {
     times.blocked_on = w.target;
-  } else if (w.scope == wait_scope::stream && last_in_stream_[w.target] != none) {
+  } else if (w.scope == wait_scope::stream && w.target < last_in_stream_.size() &&
+             last_in_stream_[w.target] != none) {
     times.blocked_on = last_in_stream_[w.target];
   }
 }

@@ -26,7 +26,10 @@ void find_late_records(const evidence& e, findings& out) {
   std::vector<number> records;
   for (const held_operation& h : held_by(t, trace::wait_cause::event)) {
     const trace::operation& wait = t.operations[h.operation];
-    if (wait.kind != trace::operation_kind::event_wait || wait.record == none) continue;
+    if (wait.kind != trace::operation_kind::event_wait || wait.record == none ||
+        e.t.operations[wait.record].stream >= e.t.streams.size()) {
+      continue;
+    }
     const std::vector<number>& theirs = streams[t.operations[wait.record].stream];
     const std::vector<number>& ours = streams[wait.stream];
     const std::size_t end = at[wait.record];

@@ -29,7 +29,7 @@ void add_place(finding& f, number place) {
 
 nanoseconds evidence::gain(const program& changed) const {
   const timing t = replay(changed);
-  return !t.hung && t.end < base.end ? base.end - t.end : 0;
+  return !base.hung && !t.hung && t.end < base.end ? base.end - t.end : 0;
 }
 
 bool evidence::worth(nanoseconds time) const {
@@ -57,11 +57,12 @@ std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cau
   std::vector<held_operation> held;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
-    if (o.queued == never) continue;
+    if (o.queued == never || o.stream >= t.streams.size()) continue;
     const trace::edge* last = nullptr;
     nanoseconds others = o.queued;
     for (const trace::edge& e : o.waits) {
-      if (e.cause == cause && e.from < t.operations.size()) {
+      if (e.cause == cause && e.from < t.operations.size() &&
+          t.operations[e.from].stream < t.streams.size()) {
         if (last == nullptr || e.until >= last->until) last = &e;
       } else if (e.cause != trace::wait_cause::host_call) {
         others = std::max(others, e.until);

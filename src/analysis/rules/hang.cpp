@@ -194,9 +194,11 @@ void find_hang(const trace::trace& t, findings& out) {
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const std::size_t node = ring[i], next = ring[(i + 1) % ring.size()];
     const wait_graph::link* l = graph.way(node, next);
-    f.evidence.push_back(fmt::format(
-        "{} {}", graph.name(node),
-        fmt::format(fmt::runtime(l == nullptr ? "waits for {}" : l->why), graph.name(next))));
+    std::string why = l == nullptr ? "waits for {}" : l->why;
+    if (const std::size_t hole = why.find("{}"); hole != std::string::npos) {
+      why.replace(hole, 2, graph.name(next));
+    }
+    f.evidence.push_back(graph.name(node) + " " + why);
     if (!graph.is_thread(node)) operations.push_back(static_cast<number>(node));
   }
   if (ring.empty()) {

@@ -20,7 +20,10 @@ void find_pageable_copies(const evidence& e, findings& out) {
     const trace::operation& o = e.t.operations[i];
     const bool pageable = o.kind == trace::operation_kind::copy && o.ended != never &&
                           o.host_memory == trace::memory_kind::pageable && o.call != none;
-    if (!pageable || class_of(e.t.calls[o.call].name) != call_class::launch) continue;
+    if (!pageable || class_of(e.t.calls[o.call].name) != call_class::launch ||
+        where[i].thread == none) {
+      continue;
+    }
     pin(e.t, changed, where[i], i);
     copies.push_back(i);
     bytes += o.bytes;

@@ -114,7 +114,10 @@ void find_waits_that_hold_others(const evidence& e, findings& out) {
   std::vector<number> moved;
   for (const held_operation& h : held_by(e.t, trace::wait_cause::event)) {
     const trace::operation& wait = e.t.operations[h.operation];
-    if (wait.kind != trace::operation_kind::event_wait || wait.record == none) continue;
+    if (wait.kind != trace::operation_kind::event_wait || wait.record == none ||
+        e.t.operations[wait.record].stream >= e.t.streams.size()) {
+      continue;
+    }
     const number other = e.t.operations[wait.record].stream;
     if (other == wait.stream) continue;
     const std::vector<number>& ours = streams[wait.stream];
