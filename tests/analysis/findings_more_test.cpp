@@ -1,0 +1,335 @@
+// Findings about engines, the host, events, and hangs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+// --- engines and room
+
+trace::trace short_copy(bool behind_long_one) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const auto large = [&] { b.line(110).copy(s1, to_device, 64 << 20, 1_ms); };
+  const auto little = [&] {
+    b.line(112).copy(s2, to_device, 1 << 20, 20_us);
+    b.line(113).kernel(s2, "work", 900_us);
+  };
+  if (behind_long_one) large();
+  little();
+  if (!behind_long_one) large();
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AShortCopyBehindALongOneIsFound) {
+  const finding f = found(short_copy(true), "one-copy-engine");
+  EXPECT_GT(f.cost, 800_us);
+  expect_healthy(short_copy(false));
+}
+
+trace::trace small_kernel(bool behind_full_device, int priority) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(stream_kind::non_blocking, priority);
+  const auto fill = [&] { b.line(120).kernel(s1, "fills", 800_us, full_device(8)); };
+  const auto small = [&] {
+    b.line(121).kernel(s2, "small", 10_us);
+    b.line(122).copy(s2, to_host, 32 << 20, 600_us);
+  };
+  if (behind_full_device) fill();
+  small();
+  if (!behind_full_device) fill();
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AKernelThatFillsTheDeviceBeforeASmallOneIsFound) {
+  const finding f = found(small_kernel(true, 0), "kernel-fills-device");
+  EXPECT_GT(f.cost, 400_us);
+  EXPECT_NE(f.title.find("fills"), std::string::npos);
+  expect_without(small_kernel(true, -5), "kernel-fills-device");
+  expect_healthy(small_kernel(false, 0));
+}
+
+trace::trace urgent_work(int priority_of_what_it_needs) {
+  program_builder b;
+  const number middle = b.stream(stream_kind::non_blocking, -2);
+  const number helper = b.stream(stream_kind::non_blocking, priority_of_what_it_needs);
+  const number urgent = b.stream(stream_kind::non_blocking, -5);
+  const number e = b.event();
+  b.line(130).kernel(middle, "bulk", 800_us, full_device(8));
+  b.line(131).kernel(helper, "prepare", 10_us);
+  b.record(helper, e);
+  b.wait(urgent, e);
+  b.line(132).kernel(urgent, "answer", 10_us);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, UrgentWorkThatWaitsForLessUrgentWorkIsFound) {
+  const finding f = found(urgent_work(0), "priority-inversion");
+  EXPECT_GT(f.cost, 600_us);
+  expect_without(urgent_work(-5), "priority-inversion");
+}
+
+trace::trace host_functions(nanoseconds length) {
+  program_builder b;
+  std::vector<number> s{b.stream(), b.stream(), b.stream()};
+  for (const number where : s) {
+    b.line(140).kernel(where, "work", 50_us);
+    b.line(141).host_function(where, "report", length);
+    b.line(142).kernel(where, "more", 300_us);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, HostFunctionsThatHoldEachOtherAreFound) {
+  const finding f = found(host_functions(200_us), "blocking-host-function");
+  EXPECT_GT(f.cost, 300_us);
+  expect_healthy(host_functions(1_us));
+}
+
+// --- the host
+
+trace::trace chain(nanoseconds kernel, bool as_graph) {
+  program_builder b;
+  b.launch_cost = 4_us;
+  const number s = b.stream();
+  for (int round = 0; round < 5; ++round) {
+    if (as_graph) {
+      b.line(150).graph_of_kernels(s, "step", 20, kernel);
+    } else {
+      for (int i = 0; i < 20; ++i) b.line(151).kernel(s, "step", kernel);
+    }
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, ManyShortKernelsAreFound) {
+  const finding f = found(chain(1_us, false), "launch-bound-kernels");
+  EXPECT_EQ(f.count, 100U);
+  EXPECT_GT(f.cost, 150_us);
+  expect_healthy(chain(1_us, true));
+  expect_healthy(chain(20_us, false));
+}
+
+trace::trace with_host_code(nanoseconds t) {
+  program_builder b;
+  const number s = b.stream();
+  for (int i = 0; i < 10; ++i) {
+    b.host_code(t);
+    b.line(160).kernel(s, "work", 50_us);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, HostCodeThatLeavesTheDeviceIdleIsFound) {
+  const finding f = found(with_host_code(200_us), "host-gaps");
+  EXPECT_GT(f.cost, 1200_us);
+  EXPECT_LT(f.cost, 1400_us);  // the kernels themselves remain
+  expect_healthy(with_host_code(10_us));
+}
+
+// --- events
+
+trace::trace recorded(bool late) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), e = b.event();
+  const number data = b.allocation(trace::memory_kind::device, 1 << 20);
+  const number other = b.allocation(trace::memory_kind::device, 1 << 20);
+  b.line(170).kernel(s1, "produce", 50_us);
+  b.writes(data);
+  if (!late) b.line(171).record(s1, e);
+  b.line(172).kernel(s1, "unrelated", 300_us);
+  b.writes(other);
+  if (late) b.line(173).record(s1, e);
+  b.line(174).wait(s2, e);
+  b.line(175).kernel(s2, "use", 300_us);
+  b.reads(data);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AnEventThatIsRecordedTooLateIsFound) {
+  const finding f = found(recorded(true), "event-recorded-late");
+  EXPECT_GT(f.cost, 280_us);
+  EXPECT_LT(f.cost, 310_us);
+  expect_healthy(recorded(false));
+}
+
+TEST(Findings, AWaitBeforeTheRecordIsFound) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), e = b.event();
+  b.line(180).wait(s2, e);
+  b.line(181).kernel(s2, "use", 100_us);
+  b.line(182).kernel(s1, "produce", 100_us);
+  b.line(183).record(s1, e);
+  b.synchronize();
+  const finding f = found(b.run(), "wait-before-record");
+  EXPECT_EQ(f.weight, severity::warning);
+  EXPECT_EQ(f.count, 1U);
+  ASSERT_EQ(f.places.size(), 2U);  // the wait and the record
+}
+
+TEST(Findings, TheFirstTurnOfAPipelineMayWaitForNothing) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), done = b.event();
+  for (int i = 0; i < 4; ++i) {
+    b.line(184).wait(s1, done);
+    b.line(185).kernel(s1, "fill", 100_us);
+    b.line(186).kernel(s2, "drain", 100_us);
+    b.line(187).record(s2, done);
+  }
+  b.synchronize();
+  expect_without(b.run(), "wait-before-record");
+}
+
+// --- streams that could overlap
+
+trace::trace one_after_another(bool waits_between) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.line(190).kernel(s1, "a", 300_us);
+  if (waits_between) b.line(191).synchronize(s1);
+  b.line(192).kernel(s2, "b", 300_us);
+  b.line(193).synchronize();
+  return b.run();
+}
+
+TEST(Findings, StreamsThatTheHostKeepsApartAreFound) {
+  const finding f = found(one_after_another(true), "streams-never-overlap");
+  EXPECT_GT(f.cost, 280_us);
+  EXPECT_EQ(f.calls.size(), 1U);
+  expect_healthy(one_after_another(false));
+}
+
+TEST(Findings, StreamsThatTheDataKeepsApartAreHealthy) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number data = b.allocation(trace::memory_kind::device, 1 << 20);
+  b.kernel(s1, "a", 300_us);
+  b.writes(data);
+  b.synchronize(s1);
+  b.kernel(s2, "b", 300_us);
+  b.reads(data);
+  b.synchronize();
+  expect_healthy(b.run());
+}
+
+// The chunks of one stream, or of four.
+trace::trace chunks(int streams, bool same_memory) {
+  program_builder b;
+  std::vector<number> s;
+  for (int i = 0; i < streams; ++i) s.push_back(b.stream());
+  number memory = b.allocation(trace::memory_kind::device, 1 << 20);
+  for (int i = 0; i < 4; ++i) {
+    if (!same_memory) memory = b.allocation(trace::memory_kind::device, 1 << 20);
+    const number where = s[static_cast<std::size_t>(i % streams)];
+    b.line(200).copy(where, to_device, 1 << 20, 100_us);
+    b.writes(memory);
+    b.line(201).kernel(where, "work", 100_us);
+    b.reads(memory).writes(memory);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, IndependentWorkInOneStreamIsFound) {
+  const finding f = found(chunks(1, false), "independent-work-in-one-stream");
+  EXPECT_GT(f.cost, 290_us);  // 4 x 200 µs against 4 copies and the last kernel
+  EXPECT_NE(f.title.find("4 groups"), std::string::npos);
+  expect_healthy(chunks(4, false));
+  expect_healthy(chunks(1, true));
+}
+
+// A gradient is sent away on the side stream; what is done with it afterwards, on either.
+trace::trace gradient_hook(bool own_stream, bool same_memory) {
+  program_builder b;
+  const number compute = b.stream(), side = b.stream(), ready = b.event(), sent = b.event();
+  number gradient = b.allocation(trace::memory_kind::device, 2048);
+  for (int layer = 0; layer < 8; ++layer) {
+    if (!same_memory) gradient = b.allocation(trace::memory_kind::device, 2048);
+    b.line(210).kernel(compute, "backward", 500_us);
+    b.writes(gradient);
+    b.record(compute, ready);
+    b.wait(side, ready);
+    b.line(211).kernel(side, "communicate", 450_us);
+    b.reads(gradient).writes(gradient);
+    if (!own_stream) {
+      b.record(side, sent);
+      b.line(212).wait(compute, sent);
+    }
+    b.line(213).kernel(own_stream ? side : compute, "post_process", 50_us);
+    b.reads(gradient).writes(gradient);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AWaitThatHoldsLaterWorkIsFound) {
+  const finding f = found(gradient_hook(false, false), "wait-holds-later-work");
+  EXPECT_GT(f.cost, 3400_us);
+  EXPECT_NE(f.change.find("post_process"), std::string::npos);
+  EXPECT_EQ(f.count, 7U);  // nothing is behind the last one
+  expect_healthy(gradient_hook(true, false));
+  expect_without(gradient_hook(false, true), "wait-holds-later-work");
+}
+
+// --- hangs
+
+TEST(Findings, AHangNamesTheRingOfWaits) {
+  // With one connection, the kernel that would raise the flag is behind one that cannot start.
+  program_builder b;
+  b.connections(1);
+  const number s1 = b.stream(), s2 = b.stream();
+  const number flag = b.allocation(trace::memory_kind::device, 4);
+  const number waits = b.kernel(s1, "waits_for_flag", 10_us);
+  b.reads(flag);
+  const number next = b.kernel(s1, "next", 10_us);
+  const number raises = b.kernel(s2, "raises_flag", 10_us);
+  b.writes(flag);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  for (const number o : {waits, next, raises}) t.operations[o].ended = never;
+  for (const number o : {next, raises}) {
+    t.operations[o].started = t.operations[o].ready = never;
+    t.operations[o].waits.clear();
+  }
+  t.operations[next].waits = {
+      {.from = waits, .cause = trace::wait_cause::stream_order, .until = never}};
+  t.operations[raises].waits = {
+      {.from = next, .cause = trace::wait_cause::queue_head, .until = never}};
+  t.calls.back().returned = false;
+  t.calls.back().end = t.end;
+
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  const finding& f = e.findings[0];
+  EXPECT_EQ(f.rule, "hang");
+  EXPECT_EQ(f.weight, severity::hang);
+  EXPECT_THAT(f.operations, testing::UnorderedElementsAre(waits, next, raises));
+  EXPECT_EQ(f.evidence.size(), 3U);
+  EXPECT_THAT(text_of(t, e), testing::HasSubstr("same hardware queue"));
+  EXPECT_EQ(f.calls.size(), 1U);
+}
+
+TEST(Findings, ARunThatWasKilledIsNotAHang) {
+  program_builder b;
+  const number k = b.kernel(b.stream(), "work", 1_ms);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::unknown;
+  t.operations[k].ended = never;
+  t.calls.back().returned = false;
+  expect_healthy(t);
+}
+
+}  // namespace
+}  // namespace sb::analysis
