@@ -38,6 +38,7 @@ class doctor_command final : public subcommand {
     check_machine();
     check_tools();
     check_toolkit();
+    check_timeline();
     if (missing_ == 0) try_a_program();
     if (missing_ == 0) {
       fmt::print("\nEverything is here.\n");
@@ -113,8 +114,28 @@ class doctor_command final : public subcommand {
     check_file("runtime library", kit.libraries() / "libcudart.so.13");
     const std::string first = find_program("nvcc");
     if (!first.empty() && !fs::equivalent(first, kit.nvcc())) {
-      fmt::print("  note     {:<22} {} comes first; put {} in front\n", "nvcc on the PATH", first,
-                 (kit.root / "bin").string());
+      note("nvcc on the PATH",
+           fmt::format("{} comes first; put {} in front", first, (kit.root / "bin").string()));
+    }
+  }
+
+  void note(std::string_view what, std::string_view words) {
+    fmt::print("  note     {:<22} {}\n", what, words);
+  }
+
+  // Programs run without these; only a kind of picture is missing.
+  void check_timeline() {
+    const fs::path page = own_toolkit().timeline_page();
+    if (fs::exists(page)) {
+      good("timeline page", page.string());
+    } else {
+      note("timeline page",
+           "not built: `streambed timeline -o x.html` needs nodejs and npm, and a build after");
+    }
+    if (const std::string found = find_browser(); !found.empty()) {
+      good("chromium", found);
+    } else {
+      note("chromium", "not on the PATH: `streambed timeline -o x.png` needs it");
     }
   }
 

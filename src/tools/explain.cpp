@@ -5,27 +5,11 @@
 
 #include <cstdio>
 
-#include "analysis/explain.hpp"
 #include "commands.hpp"
-#include "trace/reader.hpp"
+#include "recorded_run.hpp"
 
 namespace sb::tools {
 namespace {
-
-std::uint64_t memory_of_this_machine() {
-  const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0
-             ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page)
-             : 0;
-}
-
-// Long files only: a line on the terminal that is overwritten.
-void show_progress(std::uint64_t done, std::uint64_t total) {
-  constexpr std::uint64_t worth_showing = 32 << 20;
-  if (total < worth_showing || isatty(STDERR_FILENO) == 0) return;
-  fmt::print(stderr, "\rreading the trace: {:3} %{}", done * 100 / total,
-             done >= total ? "\n" : "");
-}
 
 class explain_command final : public subcommand {
  public:
@@ -41,13 +25,12 @@ class explain_command final : public subcommand {
   }
 
   int run() override {
-    const outcome<trace::trace> recorded = trace::read_trace(trace_, show_progress);
+    const outcome<trace::trace> recorded = read_run(trace_);
     if (!recorded) {
       fmt::print(stderr, "streambed explain: {}\n", recorded.message());
       return 1;
     }
-    const analysis::explanation facts =
-        analysis::explain(*recorded, {.host_memory = memory_of_this_machine()});
+    const analysis::explanation facts = explain_run(*recorded);
     const auto colour = isatty(STDOUT_FILENO) != 0 ? analysis::colour::yes : analysis::colour::no;
     const std::string text =
         json_ ? analysis::json_of(*recorded, facts) : analysis::text_of(*recorded, facts, colour);

@@ -12,7 +12,7 @@
 #include <string>
 
 #include "commands.hpp"
-#include "progress.hpp"
+#include "recorded_run.hpp"
 #include "trace/export.hpp"
 #include "trace/reader.hpp"
 
@@ -105,7 +105,7 @@ class export_command final : public subcommand {
                  output_);
       return 2;
     }
-    const outcome<trace::trace> recorded = trace::read_trace(trace_, progress_bar());
+    const outcome<trace::trace> recorded = read_run(trace_);
     if (!recorded) {
       fmt::print(stderr, "streambed export: {}\n", recorded.message());
       return 1;

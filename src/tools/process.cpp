@@ -138,6 +138,13 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
+std::string find_browser() {
+  for (const char* name : {"chromium", "chromium-browser", "google-chrome", "chrome"}) {
+    if (std::string found = find_program(name); !found.empty()) return found;
+  }
+  return {};
+}
+
 temporary_directory::temporary_directory() {
   std::string pattern = (fs::temp_directory_path() / "streambed-XXXXXX").string();
   if (!mkdtemp(pattern.data())) {

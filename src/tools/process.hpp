@@ -19,6 +19,8 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
 
 // The full path of a program on PATH; empty when there is none.
 [[nodiscard]] std::string find_program(const std::string& name);
+// The same for Chromium, under any of its names.
+[[nodiscard]] std::string find_browser();
 
 // A directory that is removed, with everything in it, at the end of the scope.
 class temporary_directory {

@@ -12,11 +12,11 @@
 
 #include "commands.hpp"
 #include "process.hpp"
+#include "recorded_run.hpp"
 #include "svg_timeline.hpp"
 #include "text_timeline.hpp"
 #include "timeline_page.hpp"
 #include "toolkit.hpp"
-#include "trace/reader.hpp"
 
 namespace sb::tools {
 namespace {
@@ -33,17 +33,6 @@ std::optional<format> format_of(const std::string& output) {
   if (ending == ".png") return format::png;
   if (ending == ".txt") return format::text;
   return std::nullopt;
-}
-
-// A line that is drawn anew while a large trace is read; only for people.
-trace::read_progress progress_line() {
-  if (!isatty(STDERR_FILENO)) return {};
-  return [shown = -1](std::uint64_t done, std::uint64_t total) mutable {
-    const int percent = total ? static_cast<int>(done * 100 / total) : 100;
-    if (percent == shown) return;
-    shown = percent;
-    fmt::print(stderr, "\rreading the trace: {:3}%{}", percent, done == total ? "\r\033[K" : "");
-  };
 }
 
 class timeline_command final : public subcommand {
@@ -84,18 +73,18 @@ class timeline_command final : public subcommand {
                          "for an .svg or for text (-o -), which need neither.",
                          own_toolkit().timeline_page().string()));
     }
-    if (*as == format::png && browser().empty()) {
+    if (*as == format::png && find_browser().empty()) {
       return complain(1,
                       "a .png is drawn by Chromium, and there is none on PATH. Install the package "
                       "chromium, or ask for an .svg, which needs nothing.");
     }
-    auto read = trace::read_trace(trace_, progress_line());
+    const outcome<trace::trace> read = read_run(trace_);
     if (!read) return complain(1, read.message());
     if (*as == format::text) {
       const charset characters = to_file ? charset::utf8 : terminal_charset();
       return write(draw_text(*read, width_ ? width_ : terminal_width(), characters));
     }
-    const timeline_notes notes = timeline_notes_of(*read, analysis::explain(*read));
+    const timeline_notes notes = timeline_notes_of(*read, explain_run(*read));
     if (*as == format::html) {
       std::ifstream in(own_toolkit().timeline_page());
       const std::string page{std::istreambuf_iterator<char>(in), {}};
@@ -116,13 +105,6 @@ class timeline_command final : public subcommand {
   static int complain(int status, const std::string& words) {
     fmt::print(stderr, "streambed timeline: {}\n", words);
     return status;
-  }
-
-  static std::string browser() {
-    for (const char* name : {"chromium", "chromium-browser", "google-chrome", "chrome"}) {
-      if (std::string found = find_program(name); !found.empty()) return found;
-    }
-    return {};
   }
 
   [[nodiscard]] int write(const std::string& text) const {
@@ -151,7 +133,7 @@ class timeline_command final : public subcommand {
     // Sharp on good screens, but within what the browser can draw at once.
     const int scale = drawn.height <= 7000 ? 2 : 1;
     std::vector<std::string> command = {
-        browser(),
+        find_browser(),
         "--headless",
         "--disable-gpu",
         "--hide-scrollbars",
@@ -176,7 +158,7 @@ class timeline_command final : public subcommand {
     if (status != 0 || !made) {
       return complain(
           1, fmt::format("{} did not draw the picture (exit status {}). An .svg needs no browser.",
-                         browser(), status));
+                         find_browser(), status));
     }
     return write(std::string{std::istreambuf_iterator<char>(made), {}});
   }

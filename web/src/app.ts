@@ -187,7 +187,7 @@ export class App implements PanelActions {
     const kinds = new Set(this.trace.operations.kind);
     if (kinds.has(4)) items.push(make("span", {}, make("i", { class: "later-text" }, "▾"), "event record"));
     if (kinds.has(5)) items.push(make("span", {}, make("i", { class: "earlier-text" }, "▴"), "event wait"));
-    items.push(make("span", { class: "arrows" }, make("i", { class: "line earlier-line" }), "waited for",
+    items.push(make("span", { class: "arrows" }, make("i", { class: "line waiting-line" }), "in its stream", make("i", { class: "line earlier-line" }), "waited for",
       make("i", { class: "line later-line" }), "waited by"));
     byId("legend").replaceChildren(...items);
   }

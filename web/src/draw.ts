@@ -64,8 +64,10 @@ function drawLabel(canvas: Canvas, text: string, from: number, to: number, middl
   context.fillText(text.length <= fits ? text : `${text.slice(0, fits - 1)}…`, left, middle);
 }
 
-function colourOf(scene: Scene, row: PlacedRow, lane: Lane, first: number, bar: number): string {
+function colourOf(scene: Scene, row: PlacedRow, lane: Lane, first: number, bar: number, single: boolean): string {
   const { theme, trace } = scene;
+  // Several together have the plain colour of their kind.
+  if (!single) return theme.bars[bar];
   if (row.row.kind === "ranges") {
     const colour = trace.annotations[lane.what[first]].colour;
     if (colour) return `#${(colour & 0xffffff).toString(16).padStart(6, "0")}`;
@@ -121,7 +123,7 @@ function drawLane(scene: Scene, canvas: Canvas, row: PlacedRow, lane: Lane, y: n
     let lit = !dimmed;
     for (let i = s.first; dimmed && !lit && i < s.last; i++) lit = isLit(scene, row, lane.what[i]);
     const dim = lit ? 1 : 0.16;
-    const colour = colourOf(scene, row, lane, s.first, s.bar);
+    const colour = colourOf(scene, row, lane, s.first, s.bar, single);
     if (s.to - s.from < 3) {
       // Even a thin bar is to be seen.
       const alpha = (lit && dimmed ? 1 : 0.35 + 0.65 * (Math.ceil(s.share * 4) / 4)) * dim;
@@ -148,7 +150,7 @@ function drawLane(scene: Scene, canvas: Canvas, row: PlacedRow, lane: Lane, y: n
     context.fillStyle = colour;
     if (shown > 6 && h > 8) {
       context.beginPath();
-      context.roundRect(x, y, shown, h, 3);
+      context.roundRect(x, y, shown, h, Math.min(3, shown / 5));
       context.fill();
     } else {
       context.fillRect(x, y, shown, h);
@@ -253,6 +255,8 @@ function outline(canvas: Canvas, box: Box | undefined, colour: string, line: num
 function arrow(canvas: Canvas, from: Box, to: Box, colour: string, solid: boolean): void {
   const { context } = canvas;
   const x1 = from.to, x2 = to.from;
+  // Next to each other they need no arrow: both have a frame.
+  if (Math.abs(x2 - x1) < 6 && Math.abs(from.bottom - to.bottom) < 14) return;
   const y1 = (from.top + from.bottom) / 2, y2 = (to.top + to.bottom) / 2;
   if ((x1 < -2000 && x2 < -2000) || (x1 > canvas.width + 2000 && x2 > canvas.width + 2000)) return;
   const bend = Math.min(Math.max(Math.abs(x2 - x1) / 2, 16), 90);
@@ -270,6 +274,29 @@ function arrow(canvas: Canvas, from: Box, to: Box, colour: string, solid: boolea
   context.lineTo(x2 - 8, y2 - 4);
   context.lineTo(x2 - 8, y2 + 4);
   context.fill();
+}
+
+/** How long the chosen operation was in its stream before it started. */
+function drawWaiting(scene: Scene, canvas: Canvas, operation: number, home: Box): void {
+  const { queued, called, started } = scene.trace.operations;
+  const since = queued[operation] >= 0 ? queued[operation] : called[operation];
+  if (since < 0 || started[operation] <= since) return;
+  const { context } = canvas;
+  const x = scene.view.toPixel(since, canvas.width);
+  const y = home.bottom - 2.5;
+  context.strokeStyle = context.fillStyle = scene.theme.selected;
+  context.globalAlpha = 0.55;
+  context.lineWidth = 1.5;
+  context.setLineDash([2, 3]);
+  context.beginPath();
+  context.moveTo(Math.max(x, -10), y);
+  context.lineTo(home.from, y);
+  context.stroke();
+  context.setLineDash([]);
+  context.beginPath();
+  context.arc(x, y, 3, 0, 7);
+  context.fill();
+  context.globalAlpha = 1;
 }
 
 function drawSelection(scene: Scene, canvas: Canvas): void {
@@ -303,6 +330,7 @@ function drawSelection(scene: Scene, canvas: Canvas): void {
       outline(canvas, from, theme.earlier, 1.5);
     }
     context.globalAlpha = 1;
+    if (home) drawWaiting(scene, canvas, selected.what, home);
     const engine = boxOf(scene, canvas, selected, places.engine(selected.what));
     if (engine !== home) outline(canvas, engine, theme.selected, 1.5);
   }

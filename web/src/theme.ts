@@ -35,7 +35,7 @@ const light: Theme = {
   earlier: "#c2410c",
   later: "#0369a1",
   selected: "#111827",
-  shade: "rgba(255,255,255,0.78)",
+  shade: "rgba(255,255,255,0.62)",
 };
 
 const dark: Theme = {
@@ -53,7 +53,7 @@ const dark: Theme = {
   earlier: "#fb923c",
   later: "#38bdf8",
   selected: "#ffffff",
-  shade: "rgba(20,23,30,0.78)",
+  shade: "rgba(20,23,30,0.62)",
 };
 
 export const themes: Record<ThemeName, Theme> = { light, dark };
@@ -84,10 +84,17 @@ export function textOn(colour: string): string {
   return 0.299 * channel(1) + 0.587 * channel(3) + 0.114 * channel(5) > 140 ? "#10141c" : "#ffffff";
 }
 
+const steps = [0, 0.13, -0.12, 0.22, -0.2];
+const shades = new Map<string, string[]>();
+
 /** A shade of a colour for each name, so that neighbours of one kind can be told apart. */
 export function shadeOf(colour: string, name: number): string {
-  const steps = [0, 0.13, -0.12, 0.22, -0.2];
-  const step = steps[name % steps.length];
+  let known = shades.get(colour);
+  if (!known) shades.set(colour, (known = steps.map((step) => shade(colour, step))));
+  return known[name % steps.length];
+}
+
+function shade(colour: string, step: number): string {
   const to = step > 0 ? 255 : 0;
   const channel = (at: number): string => {
     const value = parseInt(colour.slice(at, at + 2), 16);
