@@ -142,7 +142,7 @@ class painter {
   [[nodiscard]] std::string heading() const {
     constexpr std::string_view clocks[] = {"", " modelled", " on a GPU"};
     std::string out = trace_.head.program.empty() ? "run" : trace_.head.program;
-    out += fmt::format(": {}{}", duration_text(trace_.end),
+    out += fmt::format(": {}{}", with_micro_sign(duration_text(trace_.end)),
                        clocks[static_cast<std::size_t>(trace_.head.clock)]);
     if (!trace_.devices.empty()) out += ", " + trace_.devices[0].name;
     return out;
@@ -173,7 +173,7 @@ class painter {
           tick.time == 0 ? "start"
           : last         ? "end"
                          : "middle",
-          tick.label);
+          with_micro_sign(tick.label));
       out_ += '\n';
     }
   }
@@ -268,7 +268,8 @@ class painter {
         kind, from, y, wide, tall, wide > 6 && tall > 8 ? 3 : 0, open ? " opacity=\"0.5\"" : "");
     if (titles_) {
       const extent at = bar_extent(trace_, row.kind, what);
-      put("><title>{}: {}</title></rect>\n", escaped(label), duration_text(at.to - at.from));
+      put("><title>{}: {}</title></rect>\n", escaped(label),
+          with_micro_sign(duration_text(at.to - at.from)));
     } else {
       out_ += "/>\n";
     }

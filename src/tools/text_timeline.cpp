@@ -26,11 +26,13 @@ constexpr int share_width = 5;  // " 100%"
 
 struct symbols {
   std::array<std::string_view, bar_kinds> bars;  // in the order of bar_kind
-  std::string_view blocked, tick, more, micro;
+  std::string_view blocked, tick, more;
+  bool micro_sign;
 };
 
-constexpr symbols ascii_symbols = {{"#", ">", "<", "=", "~", "*", ".", ":"}, "-", "|", "...", "us"};
-constexpr symbols utf8_symbols = {{"█", "▶", "◀", "◆", "▒", "●", "·", "░"}, "─", "│", "…", "µs"};
+constexpr symbols ascii_symbols = {
+    {"#", ">", "<", "=", "~", "*", ".", ":"}, "-", "|", "...", false};
+constexpr symbols utf8_symbols = {{"█", "▶", "◀", "◆", "▒", "●", "·", "░"}, "─", "│", "…", true};
 
 // Columns, not bytes: names may have characters of several.
 std::size_t columns(std::string_view text) {
@@ -150,8 +152,7 @@ class cell_row {
 };
 
 std::string in_units(std::string text, const symbols& use) {
-  if (const auto at = text.find(" us"); at != std::string::npos) text.replace(at + 1, 2, use.micro);
-  return text;
+  return use.micro_sign ? with_micro_sign(std::move(text)) : text;
 }
 
 std::string axis(const trace::trace& trace, std::size_t cells, const symbols& use) {

@@ -32,4 +32,9 @@ std::vector<axis_tick> axis_ticks(trace::nanoseconds end, int most) {
   return ticks;
 }
 
+std::string with_micro_sign(std::string text) {
+  if (const auto at = text.find(" us"); at != std::string::npos) text.replace(at + 1, 2, "µs");
+  return text;
+}
+
 }  // namespace sb::tools

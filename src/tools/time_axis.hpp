@@ -16,4 +16,7 @@ struct axis_tick {
 // At most `most` ticks from 0 to `end`.
 [[nodiscard]] std::vector<axis_tick> axis_ticks(trace::nanoseconds end, int most);
 
+// "20 us" as "20 µs".
+[[nodiscard]] std::string with_micro_sign(std::string text);
+
 }  // namespace sb::tools

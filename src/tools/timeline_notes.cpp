@@ -1,7 +1,5 @@
 #include "timeline_notes.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
@@ -83,7 +81,8 @@ timeline_notes timeline_notes_of(const trace::trace& trace,
   for (const analysis::finding& finding : explanation.findings) {
     const extent at = place_of(trace, finding);
     notes.findings.push_back({.title = finding.title,
-                              .detail = fmt::format("{}", fmt::join(finding.evidence, " ")),
+                              .detail = finding.why,
+                              .evidence = finding.evidence,
                               .advice = finding.change,
                               .cost = finding.cost,
                               .from = at.from,
@@ -91,8 +90,6 @@ timeline_notes timeline_notes_of(const trace::trace& trace,
                               .operations = finding.operations,
                               .calls = finding.calls,
                               .places = finding.places});
-    std::string& detail = notes.findings.back().detail;
-    detail = detail.empty() ? finding.why : finding.why + " " + detail;
   }
   return notes;
 }

@@ -28,6 +28,7 @@ struct path_part {
 
 struct timeline_finding {
   std::string title, detail;
+  std::vector<std::string> evidence = {};
   std::string advice;           // the change that removes it
   trace::nanoseconds cost = 0;  // what the run would take less; 0: it has no time
   trace::nanoseconds from = 0, to = 0;

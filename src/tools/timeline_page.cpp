@@ -216,10 +216,10 @@ std::string notes_json(const timeline_notes& notes) {
   });
   const auto findings = list(notes.findings, [&](const timeline_finding& finding) {
     return fmt::format(
-        R"({{"title":{},"detail":{},"advice":{},"cost":{},"from":{},"to":{},"operations":{},"calls":{},"places":{}}})",
-        quoted(finding.title), quoted(finding.detail), quoted(finding.advice), finding.cost,
-        finding.from, finding.to, numbers(finding.operations), numbers(finding.calls),
-        numbers(finding.places));
+        R"({{"title":{},"detail":{},"evidence":{},"advice":{},"cost":{},"from":{},"to":{},"operations":{},"calls":{},"places":{}}})",
+        quoted(finding.title), quoted(finding.detail), list(finding.evidence, quoted),
+        quoted(finding.advice), finding.cost, finding.from, finding.to, numbers(finding.operations),
+        numbers(finding.calls), numbers(finding.places));
   });
   return fmt::format(R"("words":{},"path":{},"parts":{},"findings":{})", list(notes.words, quoted),
                      path.close(notes.path.size()), parts, findings);

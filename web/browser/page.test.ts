@@ -215,8 +215,11 @@ describe.skipIf(!executable)("the page", () => {
     expect(await page.locator(".finding code").first().textContent()).toBe("three_way.cu:32");
     await page.locator(".finding").nth(1).click();
     const { begin, end } = await view(page);
-    expect(begin).toBeGreaterThan(380_000);
-    expect(end).toBeLessThan(396_000);
+    expect(begin).toBeGreaterThan(375_000);
+    expect(begin).toBeLessThan(384_000);
+    expect(end).toBeGreaterThan(392_000);
+    expect(end).toBeLessThan(400_000);
+    expect(await page.locator(".finding.chosen .evidence span").allTextContents()).toEqual(["8.00 us for 64 KiB"]);
     await page.locator(".finding").nth(1).click();
     expect(await page.locator(".finding.chosen").count()).toBe(0);
   });

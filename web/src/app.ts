@@ -279,7 +279,9 @@ export class App implements PanelActions {
     showFindings(byId("findings"), this.trace, this.chosenFinding, this);
     if (!finding) return this.draw();
     if (finding.operations.length) this.scrollTo({ kind: "operation", what: finding.operations[0] });
-    this.glide((view) => view.fit(finding.from, finding.to));
+    // With something of what is around it, which is mostly what it waited for.
+    const room = (finding.to - finding.from) * 0.4;
+    this.glide((view) => view.fit(finding.from - room, finding.to + room));
   }
 
   private togglePath(): void {

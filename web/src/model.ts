@@ -93,6 +93,7 @@ export interface PathPart {
 export interface Finding {
   title: string;
   detail: string;
+  evidence: string[];
   advice: string;
   cost: number;
   from: number;

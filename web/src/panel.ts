@@ -109,6 +109,8 @@ function findingCard(trace: Trace, finding: Finding, index: number, chosen: bool
     make("span", { class: "cost" }, finding.cost > 0 ? duration(finding.cost) : ""),
     make("strong", {}, finding.title),
     make("span", { class: "detail" }, finding.detail),
+    chosen && finding.evidence.length > 0 && make("span", { class: "evidence" },
+      ...finding.evidence.map((line) => make("span", {}, line))),
     finding.advice ? make("span", { class: "advice" }, finding.advice) : undefined,
     lines ? make("code", {}, lines) : undefined);
   card.addEventListener("click", () => actions.showFinding(index));
