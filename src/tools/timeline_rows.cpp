@@ -38,11 +38,11 @@ void pack(const trace::trace& trace, timeline_row& row) {
   const auto waits = [&](const placed& bar) {
     return row.kind == row_kind::stream && trace.operations[bar.what].started == trace::never;
   };
-  std::stable_sort(row.bars.begin(), row.bars.end(), [&](const placed& a, const placed& b) {
+  std::sort(row.bars.begin(), row.bars.end(), [&](const placed& a, const placed& b) {
     const extent x = place(a), y = place(b);
     // What never started is below everything that ran. Of others the longer first, so that ranges
     // that contain others are above them.
-    return std::tuple(waits(a), x.from, y.to) < std::tuple(waits(b), y.from, x.to);
+    return std::tuple(waits(a), x.from, y.to, a.what) < std::tuple(waits(b), y.from, x.to, b.what);
   });
   using lane_end = std::pair<nanoseconds, std::uint32_t>;
   std::priority_queue<lane_end, std::vector<lane_end>, std::greater<>> busy;
