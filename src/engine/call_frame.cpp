@@ -37,13 +37,15 @@ const bool calls_observed = [] {
 
 bool call_frame::inside() { return depth != 0; }
 void call_frame::enter() { ++depth; }
+void call_frame::leave() { --depth; }
 
 void call_frame::begin(const char* name) {
   if (depth++ == 0) engine::instance().call(name);
 }
 
 void call_frame::end(int status) {
-  if (--depth == 0) engine::instance().end_call(status);
+  if (depth == 1) engine::instance().end_call(status);
+  --depth;
 }
 
 }  // namespace sb::engine

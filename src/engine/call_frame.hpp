@@ -14,12 +14,16 @@ extern const bool calls_observed;
 class call_frame {
  public:
   // Work of the runtime itself: nobody is told of it.
-  call_frame() : counted_(true) { enter(); }
-  explicit call_frame(const char* name) : counted_(detail::calls_observed) {
+  call_frame() : counted_(true), named_(false) { enter(); }
+  explicit call_frame(const char* name) : counted_(detail::calls_observed), named_(true) {
     if (counted_) begin(name);
   }
   ~call_frame() {
-    if (counted_) end(status_);
+    if (!counted_) return;
+    if (named_)
+      end(status_);
+    else
+      leave();
   }
   // What the call answers.
   int answered(int status) { return status_ = status; }
@@ -31,10 +35,12 @@ class call_frame {
 
  private:
   static void enter();
+  static void leave();
   static void begin(const char* name);
   static void end(int status);
 
   const bool counted_;
+  const bool named_;
   int status_ = 0;
 };
 

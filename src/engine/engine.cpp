@@ -46,6 +46,8 @@ engine_options options_from_environment() {
   o.connections = number_in_environment("CUDA_DEVICE_MAX_CONNECTIONS", 1, 32).value_or(own);
   if (const char* device = std::getenv("STREAMBED_DEVICE"); device != nullptr && *device != 0)
     o.timing = h200_timing();
+  const char* host_time = std::getenv("STREAMBED_HOST_TIME");
+  o.host_time = o.timing && host_time != nullptr && *host_time != 0 && *host_time != '0';
   o.workers = number_in_environment("STREAMBED_WORKERS", 1, 1024).value_or(0);
   return o;
 }
@@ -300,14 +302,20 @@ std::uint64_t engine::now_ns() const { return impl_->clock_ns(); }
 
 bool engine::is_modelled() const { return impl_->model != nullptr; }
 
+namespace {
+thread_local std::uint64_t left_ns = 0;  // by the real clock: when the thread's last call ended
+}
+
 void engine::call(const char* name) {
   impl& e = *impl_;
+  if (e.model && e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
   const std::uint64_t begin = e.model ? e.model->clocks().now() : e.record ? steady_ns() : 0;
   if (e.model) e.model->call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
   if (e.record) e.record->begin_call(name, begin);
 }
 
 void engine::end_call(int status) {
+  if (impl_->options.host_time) left_ns = steady_ns();
   if (impl_->record) impl_->record->end_call(impl_->clock_ns(), status);
 }
 

@@ -27,6 +27,7 @@ struct engine_options {
   std::uint32_t pending_entries =
       1021;                   // a stream takes this many in a queue; the next call blocks
   std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
+  bool host_time = false;     // modelled time: the program's own code takes what it takes here
   bool record = false;        // a trace, when STREAMBED_TRACE names one
   std::string profile = "h200";
   std::optional<timing_profile> timing;  // modelled time, by these numbers; none: the real clock

@@ -1,5 +1,7 @@
 #include "engine/recorder.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -87,13 +89,10 @@ trace::memory_kind traced(memory_kind kind) {
 
 std::string program_name() {
   char path[4096];
-  std::FILE* file = std::fopen("/proc/self/comm", "r");
-  if (file == nullptr) return "program";
-  const std::size_t n = std::fread(path, 1, sizeof path, file);
-  std::fclose(file);
-  std::string name(path, n);
-  while (!name.empty() && name.back() == '\n') name.pop_back();
-  return name;
+  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  if (n <= 0) return "program";
+  const std::string_view whole(path, static_cast<std::size_t>(n));
+  return std::string(whole.substr(whole.rfind('/') + 1));
 }
 
 }  // namespace

@@ -26,6 +26,13 @@ void pass_on(int signal) {
   if (running_child > 0) kill(running_child, signal);
 }
 
+volatile std::sig_atomic_t ran_out_of_time = 0;
+
+void end_child(int) {
+  ran_out_of_time = 1;
+  pass_on(SIGKILL);
+}
+
 // Ctrl-C reaches the child by itself, being in our process group: we only must not end before it.
 // SIGTERM and SIGHUP come to us alone.
 class signal_guard {
@@ -116,7 +123,21 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
     return 127;
   }
   int status = 0;
+  // The alarm ends the child; its handler does no more than pass_on does.
+  struct sigaction alarm_before = {};
+  ran_out_of_time = 0;
+  if (options.seconds > 0) {
+    struct sigaction end = {};
+    end.sa_handler = end_child;
+    sigaction(SIGALRM, &end, &alarm_before);
+    alarm(static_cast<unsigned>(options.seconds));
+  }
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (options.seconds > 0) {
+    alarm(0);
+    sigaction(SIGALRM, &alarm_before, nullptr);
+    options.timed_out = ran_out_of_time != 0;
   }
   running_child = 0;
   errno = 0;

@@ -10,6 +10,8 @@ namespace sb::tools {
 struct spawn_options {
   std::vector<std::pair<std::string, std::string>> environment;  // added to ours
   bool silent = false;                                           // its output is thrown away
+  int seconds = 0;  // it is ended after this time; 0: never
+  mutable bool timed_out = false;
 };
 
 // Runs a program to its end, with our standard streams, and answers its exit status; 128 + n after

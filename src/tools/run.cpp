@@ -1,5 +1,7 @@
-// streambed run: compiles a program (if it is source) and runs it on the embedded device.
-// Exit status: the program's own; nvcc's when it does not compile; 128 + n after signal n.
+// streambed run: compiles a program (if it is source) and runs it on the embedded device. With a
+// device or a trace named it records the run and then says what happened.
+// Exit status: the program's own; nvcc's when it does not compile; 128 + n after signal n; 124 when
+// it hung or ran out of the time it was given; 2 for a wrong command line.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -9,6 +11,7 @@
 
 #include "commands.hpp"
 #include "process.hpp"
+#include "run_report.hpp"
 #include "toolkit.hpp"
 
 namespace sb::tools {
@@ -34,6 +37,16 @@ class run_command final : public subcommand {
     return {
         {"inputs", "sources and objects of one program, or one executable", &inputs_,
          option_use::required},
+        {"--device",
+         "in modelled time, on this device: h200, or a profile; `streambed device list`", &device_},
+        {"--trace", "write the recorded run here (default with --device: PROGRAM.sbt)", &trace_},
+        {"--timeline", "write the timeline page here (default with --device: PROGRAM.html)",
+         &page_},
+        {"--force", "write over files that are there", &force_},
+        {"--quiet", "write the files, but say nothing about the run", &quiet_},
+        {"--host-time", "modelled time: the program's own code takes the time that it takes here",
+         &host_time_},
+        {"--timeout", "end the program after this many seconds of real time", &timeout_},
         {"--devices", "number of virtual devices (STREAMBED_DEVICES)", &devices_},
         {"--connections", "hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)", &connections_},
         {"--launch-blocking", "every launch waits for its kernel (CUDA_LAUNCH_BLOCKING=1)",
@@ -84,8 +97,42 @@ class run_command final : public subcommand {
     return run_process(command);
   }
 
-  int execute(const std::string& program) const {
+  // Names of files that the run writes; false when one of them is there already.
+  bool name_outputs() {
+    const std::string stem = fs::path(inputs_[0]).stem().string();
+    for (const std::string& given : {trace_, page_}) {
+      if (given.empty() || force_ || !fs::exists(given)) continue;
+      fmt::print(stderr, "streambed run: '{}' is there already; --force writes over it\n", given);
+      return false;
+    }
+    if (device_.empty()) {
+      recorded_ = !trace_.empty() || !page_.empty();
+      if (recorded_ && trace_.empty()) trace_ = free_name(stem, ".sbt");
+      return true;
+    }
+    recorded_ = true;
+    if (trace_.empty()) trace_ = force_ ? stem + ".sbt" : free_name(stem, ".sbt");
+    if (page_.empty()) page_ = fs::path(trace_).replace_extension(".html").string();
+    return true;
+  }
+
+  void add_recording(spawn_options& how) const {
+    if (!device_.empty()) {
+      how.environment.emplace_back("STREAMBED_DEVICE", device_);
+      const fs::path before = own_toolkit().libraries() / "streambed" / "libstreambed_interpose.so";
+      const char* others = std::getenv("LD_PRELOAD");
+      how.environment.emplace_back(
+          "LD_PRELOAD", others && *others ? before.string() + ":" + others : before.string());
+      if (host_time_) how.environment.emplace_back("STREAMBED_HOST_TIME", "1");
+    }
+    if (recorded_) how.environment.emplace_back("STREAMBED_TRACE", fs::absolute(trace_).string());
+  }
+
+  int execute(const std::string& program) {
+    if (!name_outputs()) return 2;
     spawn_options how;
+    how.seconds = timeout_;
+    add_recording(how);
     if (devices_ > 0) how.environment.emplace_back("STREAMBED_DEVICES", std::to_string(devices_));
     if (connections_ > 0) {
       how.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(connections_));
@@ -102,15 +149,25 @@ class run_command final : public subcommand {
     const int status = run_process(command, how);
     if (status == 127 && errno != 0) {
       fmt::print(stderr, "streambed run: cannot run {}: {}\n", program, std::strerror(errno));
-    } else if (status > 128) {
+    } else if (status > 128 && !how.timed_out) {
       fmt::print(stderr, "streambed run: the program was ended by signal {} ({})\n", status - 128,
                  strsignal(status - 128));
     }
-    return status;
+    if (how.timed_out) {
+      fmt::print(stderr, "streambed run: the program was ended after {} s (--timeout)\n", timeout_);
+    }
+    if (recorded_ && !quiet_ && status != 127 && fs::exists(trace_)) {
+      const bool told = tell({trace_, page_});
+      if (!told && status == 0) return 1;
+    }
+    return how.timed_out ? 124 : status;
   }
 
   std::vector<std::string> inputs_, nvcc_flags_, program_arguments_;
+  std::string device_, trace_, page_;
   int devices_ = 0, connections_ = 0;  // 0: as the environment says
+  int timeout_ = 0;                    // seconds; 0: none
+  bool force_ = false, quiet_ = false, host_time_ = false, recorded_ = false;
   bool launch_blocking_ = false;
 };
 
