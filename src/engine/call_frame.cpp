@@ -6,6 +6,7 @@
 
 #include "base/clock_hooks.hpp"
 #include "engine/engine.hpp"
+#include "engine/host_clocks.hpp"
 
 namespace sb::engine {
 
@@ -37,7 +38,10 @@ const bool calls_observed = [] {
 
 bool call_frame::inside() { return depth != 0; }
 void call_frame::enter() { ++depth; }
-void call_frame::leave() { --depth; }
+void call_frame::leave() {
+  if (depth == 1) host_clocks::left();
+  --depth;
+}
 
 void call_frame::begin(const char* name) {
   if (depth++ == 0) engine::instance().call(name);
@@ -45,7 +49,7 @@ void call_frame::begin(const char* name) {
 
 void call_frame::end(int status) {
   if (depth == 1) engine::instance().end_call(status);
-  --depth;
+  leave();
 }
 
 }  // namespace sb::engine

@@ -3,8 +3,11 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
+
+#include "engine/call_frame.hpp"
 
 namespace sb::engine {
 
@@ -27,6 +30,7 @@ struct host_clocks::thread {
   std::uint64_t until_ns = never;
   std::uint64_t place = 0;  // among those that wait
   bool woken = false;
+  std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
   std::condition_variable turn;
 
   // When it could go on.
@@ -43,6 +47,7 @@ struct attachment {
   host_clocks* clocks = nullptr;
   host_clocks::thread* self = nullptr;
   ~attachment() {
+    const call_frame own;
     if (clocks != nullptr) clocks->leave();
   }
 };
@@ -153,9 +158,12 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
         return t->at == thread::state::outside;
       });
       if (waits && !outside) {
+        stepping_ = true;
         lock.unlock();
-        device_.hung();
+        const bool goes_on = device_.hung();
         lock.lock();
+        stepping_ = false;
+        if (goes_on) continue;
       }
       return;
     }
@@ -170,9 +178,13 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
 }
 
 void host_clocks::await_turn(std::unique_lock<std::mutex>& lock, thread& me) {
-  if (running_ == &me) running_ = nullptr;
+  if (running_ == &me) {
+    device_.host_ran(me.ns);
+    running_ = nullptr;
+  }
   choose(lock);
   me.turn.wait(lock, [&] { return running_ == &me || stopped_; });
+  me.inside.store(true, std::memory_order_relaxed);
 }
 
 void host_clocks::turn(std::uint64_t ns) {
@@ -197,8 +209,15 @@ void host_clocks::leave() {
   }
   wake(me, ~std::size_t{0}, ns);
   std::unique_lock lock(mutex_);
-  if (running_ == me) running_ = nullptr;
+  if (running_ == me) {
+    device_.host_ran(me->ns);
+    running_ = nullptr;
+  }
   choose(lock);
+}
+
+void host_clocks::left() {
+  if (attached.self != nullptr) attached.self->inside.store(false, std::memory_order_release);
 }
 
 bool host_clocks::wait_on(const void* key, std::uint64_t until_ns) {
@@ -243,20 +262,15 @@ void host_clocks::watch() {
   while (!stopped_) {
     watch_.wait_for(lock, patience);
     if (stopped_) return;
-    if (turns_ != seen || stepping_ || running_ == nullptr) {
+    if (turns_ != seen || stepping_ || running_ == nullptr ||
+        running_->inside.load(std::memory_order_acquire)) {
       seen = turns_;
       quiet = 0;
       continue;
     }
     ++quiet;
     if (first_ready() == nullptr) {
-      if (quiet < periods_for_the_device) continue;
-      stepping_ = true;
-      lock.unlock();
-      const bool something = device_.next_ns() != never;
-      lock.lock();
-      stepping_ = false;
-      if (!something || running_ == nullptr) continue;
+      if (quiet < periods_for_the_device || device_.idle()) continue;
     }
     running_->at = thread::state::outside;
     running_ = nullptr;

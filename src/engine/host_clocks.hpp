@@ -30,7 +30,10 @@ class host_clocks {
    public:
     [[nodiscard]] virtual std::uint64_t next_ns() = 0;  // never: nothing is on its way
     virtual void step() = 0;                            // makes the next one happen
-    virtual void hung() = 0;                            // nothing can happen any more
+    [[nodiscard]] virtual bool idle() const = 0;        // nothing is on its way; does nothing
+    // Nothing can happen any more. True when something did all the same.
+    [[nodiscard]] virtual bool hung() = 0;
+    virtual void host_ran(std::uint64_t ns) = 0;  // a thread had its turn until then
 
    protected:
     ~events() = default;
@@ -56,6 +59,8 @@ class host_clocks {
   // A thread that left begins again.
   void again(thread* one, std::uint64_t ns);
   void leave();  // the calling thread ends
+  // The calling thread goes back to its own code: from here on it may be too silent.
+  static void left();
   [[nodiscard]] bool over(thread* one);
 
   // Waits, in its turn, for wake() or, if there is one, for the time. False: the time came first.

@@ -16,6 +16,7 @@ namespace {
 std::uint64_t rounded(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
 
 constexpr double host_function_body_ns = 100;
+constexpr int hung_status = 124;
 constexpr std::uint64_t section_pause_ns = 1000;
 
 bool is_link(const copy_operation& copy) {
@@ -209,13 +210,27 @@ void modelled::step() {
   released_by_ = nullptr;
 }
 
-void modelled::hung() {
+// It may have written what a kernel looks at.
+void modelled::host_ran(std::uint64_t ns) {
+  if (spinners_.empty()) return;
+  now_ = std::max(now_, ns);
+  changed_ = true;
+}
+
+// A kernel that gives up looking after many times is none that hangs.
+bool modelled::hung() {
+  constexpr int most_looks = 100'000;
+  for (int i = 0; i < most_looks && !spinners_.empty(); ++i) {
+    if (!look_at_spinners()) continue;
+    settle();
+    return true;
+  }
   std::fflush(stdout);
   std::fprintf(stderr,
                "streambed: the program hangs: every thread waits for work that can never end%s.\n",
                spinners_.empty() ? "" : "; a kernel waits for memory that nobody writes");
   e_.hung();
-  std::_Exit(124);
+  std::_Exit(hung_status);
 }
 
 // --- copies

@@ -58,7 +58,9 @@ class modelled final : public host_clocks::events {
   // host_clocks::events
   std::uint64_t next_ns() override;
   void step() override;
-  void hung() override;
+  bool idle() const override { return events_.empty(); }
+  bool hung() override;
+  void host_ran(std::uint64_t ns) override;
 
  private:
   struct work {

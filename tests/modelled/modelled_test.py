@@ -1,0 +1,125 @@
+"""Modelled time through the shipped command: the same in every run, and programs that poll, wait for
+each other or hang come to an end."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLKIT = pathlib.Path(sys.argv.pop()).resolve()
+HERE = pathlib.Path(__file__).resolve().parent
+EXAMPLES = HERE.parent.parent / "examples"
+
+
+class Modelled(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.work = pathlib.Path(cls.folder.name)
+        cls.programs = {}
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def program(self, source):
+        if source not in self.programs:
+            made = self.work / source.stem
+            subprocess.run([TOOLKIT / "bin/nvcc", "-o", made, source], check=True, timeout=300)
+            self.programs[source] = made
+        return self.programs[source]
+
+    def run_modelled(self, source, *options, name="run", status=0, arguments=()):
+        command = [TOOLKIT / "bin/streambed", "run", self.program(source), "--device", "h200",
+                   "--trace", self.work / f"{name}.sbt", "--force", *options, "--", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.work)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def same_twice(self, source, **how):
+        first = self.run_modelled(source, "--quiet", name="first", **how)
+        second = self.run_modelled(source, "--quiet", name="second", **how)
+        self.assertEqual(first.stdout, second.stdout)
+        self.assertEqual((self.work / "first.sbt").read_bytes(),
+                         (self.work / "second.sbt").read_bytes())
+        return first.stdout
+
+    def test_every_example_is_the_same_twice(self):
+        for source in sorted(EXAMPLES.glob("[0-9]*.cu")):
+            with self.subTest(source.name):
+                self.assertTrue(self.same_twice(source).endswith("\nok\n"))
+
+    def test_programs_that_poll_end(self):
+        words = self.same_twice(HERE / "programs/polls.cu")
+        self.assertRegex(words, r"event polled \d{3,} times in 10\d\d\.\d+ us")
+        self.assertIn("the other kernel waits", words)
+        self.assertRegex(words, r"it saw 7 after \d+\.\d+ us\nok\n$")
+
+    def test_threads_take_turns_in_modelled_time(self):
+        words = self.same_twice(HERE / "programs/threads.cu")
+        times = [float(t) for t in re.findall(r"at (\d+\.\d+) us", words)]
+        self.assertEqual(len(times), 20)
+        self.assertEqual(times, sorted(times))
+        self.assertGreater(times[-1], 20 * 30)
+
+    def test_a_hang_is_told_and_ends(self):
+        done = self.run_modelled(HERE / "programs/hangs.cu", status=124)
+        self.assertEqual(done.stdout, "waiting\n")
+        self.assertIn("the program hangs", done.stderr)
+        self.assertIn("memory that nobody writes", done.stderr)
+
+    def test_the_gradient_hook_takes_what_it_takes_on_the_device(self):
+        # With one connection the hook on its own stream blocks backward again.
+        def milliseconds(*options):
+            words = self.run_modelled(EXAMPLES / "18_gradient_hook.cu", "--quiet", *options).stdout
+            return [float(t) for t in re.findall(r" ([\d.]+) ms for 8 layers", words)]
+        same, own = milliseconds()
+        self.assertAlmostEqual(same / own, 8134 / 4585, delta=0.05)
+        same, own = milliseconds("--connections", "1")
+        self.assertAlmostEqual(own / same, 7791 / 8144, delta=0.05)
+
+    def test_the_run_is_explained(self):
+        done = self.run_modelled(EXAMPLES / "06_default_stream_barrier.cu")
+        self.assertIn("What bounded the run", done.stderr)
+        self.assertIn("in modelled time (h200)", done.stderr)
+        self.assertTrue((self.work / "run.sbt").is_file())
+        self.assertIn("run.sbt", done.stderr)
+
+    def test_nothing_is_overwritten_without_being_asked(self):
+        program = self.program(EXAMPLES / "01_stream_basics.cu")
+        kept = self.work / "kept.sbt"
+        kept.write_text("mine")
+        done = subprocess.run([TOOLKIT / "bin/streambed", "run", program, "--device", "h200", "--trace", kept],
+                              capture_output=True, text=True, timeout=120, cwd=self.work)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--force", done.stderr)
+        self.assertEqual(kept.read_text(), "mine")
+        for expected in ("01_stream_basics.sbt", "01_stream_basics-2.sbt"):
+            done = subprocess.run([TOOLKIT / "bin/streambed", "run", program, "--device", "h200"],
+                                  capture_output=True, text=True, timeout=120, cwd=self.work)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue((self.work / expected).is_file())
+
+    def test_a_program_that_runs_out_of_time_is_ended(self):
+        done = subprocess.run(
+            [TOOLKIT / "bin/streambed", "run", "/bin/sleep", "--timeout", "1", "--", "100"],
+            capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 124)
+        self.assertIn("--timeout", done.stderr)
+
+    def test_host_code_takes_no_time_unless_asked(self):
+        spends = self.work / "spends.cu"
+        spends.write_text("#include <cstdio>\n#include <cuda_runtime.h>\n"
+                          "int main() {\n  cudaEvent_t a, b;\n  cudaEventCreate(&a);\n"
+                          "  cudaEventCreate(&b);\n  cudaEventRecord(a);\n  volatile double x = 0;\n"
+                          "  for (int i = 0; i < 20000000; ++i) x = x + i;\n  cudaEventRecord(b);\n"
+                          "  cudaEventSynchronize(b);\n  float ms;\n"
+                          "  cudaEventElapsedTime(&ms, a, b);\n  printf(\"%f\\n\", ms);\n}\n")
+        self.assertLess(float(self.run_modelled(spends, "--quiet").stdout), 0.1)
+        self.assertGreater(float(self.run_modelled(spends, "--quiet", "--host-time").stdout), 1)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
