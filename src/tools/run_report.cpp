@@ -8,12 +8,11 @@
 #include <fstream>
 #include <iterator>
 
-#include "analysis/explain.hpp"
+#include "recorded_run.hpp"
 #include "text_timeline.hpp"
 #include "timeline_notes.hpp"
 #include "timeline_page.hpp"
 #include "toolkit.hpp"
-#include "trace/reader.hpp"
 
 namespace sb::tools {
 
@@ -50,12 +49,12 @@ std::string free_name(const std::string& program, const std::string& ending) {
 }
 
 bool tell(const run_report& what) {
-  const outcome<trace::trace> recorded = trace::read_trace(what.trace, {});
+  const outcome<trace::trace> recorded = read_run(what.trace);
   if (!recorded) {
     fmt::print(stderr, "streambed run: {}\n", recorded.message());
     return false;
   }
-  const analysis::explanation facts = analysis::explain(*recorded);
+  const analysis::explanation facts = explain_run(*recorded);
   const auto colour = isatty(STDERR_FILENO) != 0 ? analysis::colour::yes : analysis::colour::no;
   fmt::print(stderr, "\n{}\n{}", draw_text(*recorded, terminal_width(), terminal_charset()),
              analysis::text_of(*recorded, facts, colour));
