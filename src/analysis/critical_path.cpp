@@ -214,10 +214,22 @@ number place_of(const trace::trace& t, const path_stretch& s) {
   return s.call < t.calls.size() ? t.calls[s.call].place : none;
 }
 
+// The keys with the most time, at most `most` of them.
+template <class Key>
+std::vector<Key> longest(const std::map<Key, nanoseconds>& times, std::size_t most) {
+  std::vector<std::pair<nanoseconds, Key>> order;
+  for (const auto& [key, time] : times) order.emplace_back(time, key);
+  sort_stably(order, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<Key> keys;
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) keys.push_back(order[i].second);
+  return keys;
+}
+
 void share_out(const trace::trace& t, critical_path& path) {
   struct sum {
     path_share share;
     std::map<number, nanoseconds> places;
+    std::map<std::string, nanoseconds> calls;
   };
   std::map<std::pair<path_work, path_link>, sum> sums;
   for (const path_stretch& s : path.stretches) {
@@ -229,15 +241,14 @@ void share_out(const trace::trace& t, critical_path& path) {
     into.share.link = link;
     into.share.time += s.length();
     ++into.share.stretches;
+    if (s.work == path_work::host_call && s.call < t.calls.size()) {
+      into.calls[t.calls[s.call].name] += s.length();
+    }
     if (const number place = place_of(t, s); place != none) into.places[place] += s.length();
   }
   for (auto& [key, from] : sums) {
-    std::vector<std::pair<nanoseconds, number>> places;
-    for (const auto& [place, time] : from.places) places.emplace_back(time, place);
-    sort_stably(places, [](const auto& a, const auto& b) { return a.first > b.first; });
-    for (std::size_t i = 0; i < std::min<std::size_t>(4, places.size()); ++i) {
-      from.share.places.push_back(places[i].second);
-    }
+    from.share.places = longest(from.places, 4);
+    from.share.calls = longest(from.calls, 3);
     path.shares.push_back(std::move(from.share));
   }
   sort_stably(path.shares,

@@ -58,6 +58,7 @@ struct path_share {
   trace::nanoseconds time = 0;
   std::vector<trace::number> places;  // where it comes from, the longest first; at most four
   trace::number stretches = 0;
+  std::vector<std::string> calls;  // host_call: their names, the longest first; at most three
 };
 
 struct critical_path {

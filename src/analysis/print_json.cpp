@@ -66,6 +66,9 @@ void write_path(json_writer& w, const trace::trace& t, const critical_path& path
     w.fraction("percent", percent(s.time, path.length));
     w.member("text", text_of(s.work, s.link));
     write_places(w, t, s.places);
+    w.begin_array("calls");
+    for (const std::string& name : s.calls) w.member("", name);
+    w.end_array();
     w.end_object();
   }
   w.end_array();

@@ -26,8 +26,9 @@ std::string plural(std::uint64_t n, std::string_view what) {
 std::string lines_of(const trace::trace& t, const std::vector<trace::number>& places) {
   std::string text;
   for (const trace::number p : places) {
-    const std::string place = text_of_place(t, p);
+    std::string place = text_of_place(t, p);
     if (place.empty()) continue;
+    place.erase(0, place.rfind('/') + 1);  // the file without its folders
     text += text.empty() ? " (" : ", ";
     text += place;
   }
@@ -104,8 +105,10 @@ class printer {
     for (const path_share& s : facts_.path.shares) {
       const double part = percent(s.time, facts_.path.length);
       if (part < 0.5) continue;
-      fmt::format_to(out(text_), "  {:5.1f} %  {:>8}  {}{}\n", part, text_of_time(s.time),
-                     analysis::text_of(s.work, s.link), lines_of(trace_, s.places));
+      const std::string calls =
+          s.calls.empty() ? "" : fmt::format(" [{}]", fmt::join(s.calls, ", "));
+      fmt::format_to(out(text_), "  {:5.1f} %  {:>8}  {}{}{}\n", part, text_of_time(s.time),
+                     analysis::text_of(s.work, s.link), calls, lines_of(trace_, s.places));
     }
   }
 

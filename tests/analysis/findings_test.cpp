@@ -159,6 +159,21 @@ TEST(Findings, AWaitInALoopIsFound) {
   expect_healthy(waiting_in_a_loop(false));
 }
 
+TEST(Findings, CallsOfOneNameAreNoLoopWhenTheTurnsDiffer) {
+  // No lines are known; each of these waits stands somewhere else.
+  const auto program = [](bool same) {
+    program_builder b;
+    const number s = b.stream();
+    for (int i = 0; i < 6; ++i) {
+      for (int k = 0; k < (same ? 1 : i + 1); ++k) b.kernel(s, "work", 5_us);
+      b.synchronize(s);
+    }
+    return b.run();
+  };
+  EXPECT_EQ(found(program(true), "wait-in-loop").calls.size(), 6U);
+  expect_without(program(false), "wait-in-loop");
+}
+
 TEST(Findings, AWaitBehindLongWorkOfEveryTurnIsHealthy) {
   program_builder b;
   const number s = b.stream();

@@ -114,6 +114,44 @@ void describe(const trace::trace& t, finding& f, const std::vector<held_operatio
   }
 }
 
+namespace {
+
+// What a thread does between two of its calls: a loop does the same again and again.
+std::string body_between(const trace::trace& t, const std::vector<step>& steps, std::size_t from,
+                         std::size_t to) {
+  std::string body;
+  for (std::size_t i = from + 1; i < to; ++i) {
+    if (steps[i].call == none) continue;
+    body += t.calls[steps[i].call].name;
+    for (const issue& k : steps[i].issues) {
+      const number name = t.operations[k.operation].name;
+      if (name < t.names.size()) body += t.names[name];
+    }
+    body += ';';
+  }
+  return body;
+}
+
+// Where the line of a call is not known, calls of one name are taken for a loop as long as what
+// lies between them stays the same: the longest such part.
+void keep_equal_turns(const trace::trace& t, const std::vector<step>& steps, repeated_call& group) {
+  std::size_t best = 0, best_length = 0, begin = 0;
+  std::string last;
+  for (std::size_t i = 0; i + 1 < group.steps.size(); ++i) {
+    std::string body = body_between(t, steps, group.steps[i], group.steps[i + 1]);
+    if (i == 0 || body != last) begin = i;
+    last = std::move(body);
+    if (i + 2 - begin > best_length) {
+      best = begin;
+      best_length = i + 2 - begin;
+    }
+  }
+  group.steps = {group.steps.begin() + static_cast<std::ptrdiff_t>(best),
+                 group.steps.begin() + static_cast<std::ptrdiff_t>(best + best_length)};
+}
+
+}  // namespace
+
 std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& p) {
   std::vector<repeated_call> result;
   for (number thread = 0; thread < p.threads.size(); ++thread) {
@@ -137,6 +175,9 @@ std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& 
       issues += s.issues.empty() ? 0 : 1;
     }
     for (auto& [key, group] : groups) {
+      if (group.place == none && group.steps.size() >= loop_from) {
+        keep_equal_turns(t, p.threads[thread], group);
+      }
       if (group.steps.size() >= loop_from) result.push_back(std::move(group));
     }
   }

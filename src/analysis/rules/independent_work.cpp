@@ -92,7 +92,7 @@ void find_independent_work(const evidence& e, findings& out) {
         std::min(streams_instead, groups.size()), text_of_time(cost));
     f.cost = cost;
     add_operations(e.t, f, streams[s]);
-    f.evidence.push_back(fmt::format("the first group: {} operation{}, from {} on",
+    f.evidence.push_back(fmt::format("the first group has {} operation{} and begins with {}",
                                      groups[0].size(), groups[0].size() == 1 ? "" : "s",
                                      name_of(e.t, groups[0][0])));
     out.push_back(std::move(f));
