@@ -27,6 +27,8 @@ class call_frame {
   }
   // What the call answers.
   int answered(int status) { return status_ = status; }
+  // Whether calls are followed at all.
+  [[nodiscard]] static bool observed() { return detail::calls_observed; }
   // Whether the calling thread is inside of a call.
   [[nodiscard]] static bool inside();
 

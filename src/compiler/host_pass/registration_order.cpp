@@ -3,6 +3,8 @@
 // CUDA: static constructors may launch the kernels of their own file. clang registers the device
 // image behind them, at their priority; the plugin gives the registration the first priority that a
 // program can ask for. (A device link registers with that priority, too: nvcc/link.cpp.)
+#include "call_places.hpp"
+
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -50,6 +52,10 @@ llvmGetPassPluginInfo() {
             builder.registerPipelineStartEPCallback(
                 [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
                   passes.addPass(register_first());
+                });
+            builder.registerOptimizerLastEPCallback(
+                [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+                  passes.addPass(sb::host_pass::call_places());
                 });
           }};
 }
