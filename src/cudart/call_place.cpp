@@ -8,16 +8,18 @@ struct place {
   unsigned line;
 };
 
+thread_local const place* next_call = nullptr;
+
 }  // namespace
 
-// Written before each call by programs that nvcc compiled (src/compiler/host_pass).
-SB_API thread_local const place* __cudaStreambedPlace;
-thread_local const place* __cudaStreambedPlace = nullptr;
+// Called before each call of the API by programs that nvcc compiled (src/compiler/host_pass).
+SB_API void __cudaStreambedCallAt(const place* at);
+void __cudaStreambedCallAt(const place* at) { next_call = at; }
 
 namespace sb::cudart {
 
 void tell_place() {
-  if (const place* at = std::exchange(__cudaStreambedPlace, nullptr); at != nullptr)
+  if (const place* at = std::exchange(next_call, nullptr); at != nullptr)
     the_engine().call_place(at->file, at->line);
 }
 

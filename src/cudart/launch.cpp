@@ -20,8 +20,26 @@ struct call_configuration {
   cudaStream_t stream;
   engine::launch_place place;
 };
-std::vector<call_configuration>& configurations() {
-  thread_local std::vector<call_configuration> stack;
+// Nothing of it is destroyed: a thread may launch until its very end, also from destructors.
+class configuration_stack {
+ public:
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  // False: more launches within launches than anybody writes.
+  bool push(const call_configuration& c) {
+    if (count_ == most) return false;
+    memory_[count_++] = c;
+    return true;
+  }
+  call_configuration pop() { return memory_[--count_]; }
+
+ private:
+  static constexpr unsigned most = 64;
+  unsigned count_ = 0;
+  call_configuration memory_[most];
+};
+
+configuration_stack& configurations() {
+  thread_local configuration_stack stack;
   return stack;
 }
 
@@ -165,23 +183,20 @@ SB_PTSZ(cudaLaunchKernelExC,
 // The two halves of `<<< >>>`, called by what the compiler emits: ours by the name that ends in At.
 SB_API unsigned CUDARTAPI __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
                                                       cudaStream_t stream) {
-  configurations().push_back({grid, block, shared, stream, {}});
-  return 0;
+  return configurations().push({grid, block, shared, stream, {}}) ? 0 : 1;
 }
 
 SB_API unsigned CUDARTAPI __cudaPushCallConfigurationAt(dim3 grid, dim3 block, size_t shared,
                                                         cudaStream_t stream, const char* file,
                                                         unsigned line) {
-  configurations().push_back({grid, block, shared, stream, {file, line, nullptr}});
-  return 0;
+  return configurations().push({grid, block, shared, stream, {file, line, nullptr}}) ? 0 : 1;
 }
 
 SB_API cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
                                                         void* stream) {
   auto& stack = configurations();
   if (stack.empty()) return cudaErrorInvalidConfiguration;
-  const call_configuration top = stack.back();
-  stack.pop_back();
+  const call_configuration top = stack.pop();
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;

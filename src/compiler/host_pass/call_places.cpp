@@ -15,12 +15,16 @@ using namespace llvm;
 
 namespace {
 
-// The runtime's variable: of each thread, a pointer to { const char* file; unsigned line; }.
-constexpr StringLiteral place_variable = "__cudaStreambedPlace";
+// The runtime's: takes a pointer to { const char* file; unsigned line; }, for the thread's next
+// call.
+constexpr StringLiteral teller = "__cudaStreambedCallAt";
 
 bool is_api(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
-  return callee != nullptr && callee->isDeclaration() && callee->getName().starts_with("cuda");
+  if (callee == nullptr || !callee->isDeclaration()) return false;
+  // A launch tells its place with its configuration; what calls this is the kernel's stub.
+  const StringRef name = callee->getName();
+  return name.starts_with("cuda") && !name.starts_with("cudaLaunchKernel");
 }
 
 bool is_own_header(const DILocation& at) {
@@ -77,8 +81,9 @@ bool has_only_lines(const Module& module) {
 
 PreservedAnalyses call_places::run(Module& module, ModuleAnalysisManager&) {
   places all(module);
-  Type* pointer = PointerType::getUnqual(module.getContext());
-  Constant* variable = nullptr;
+  LLVMContext& context = module.getContext();
+  FunctionType* type =
+      FunctionType::get(Type::getVoidTy(context), {PointerType::getUnqual(context)}, false);
   for (Function& function : module) {
     for (BasicBlock& block : function) {
       for (Instruction& instruction : block) {
@@ -86,16 +91,8 @@ PreservedAnalyses call_places::run(Module& module, ModuleAnalysisManager&) {
         if (call == nullptr || !is_api(*call)) continue;
         const DILocation* at = place_of(*call);
         if (at == nullptr) continue;
-        if (variable == nullptr) {
-          variable = module.getOrInsertGlobal(place_variable, pointer, [&] {
-            auto* made =
-                new GlobalVariable(module, pointer, false, GlobalValue::ExternalLinkage, nullptr,
-                                   place_variable, nullptr, GlobalValue::GeneralDynamicTLSModel);
-            return made;
-          });
-        }
         IRBuilder<> builder(&instruction);
-        builder.CreateStore(all.of(*at), builder.CreateThreadLocalAddress(variable));
+        builder.CreateCall(module.getOrInsertFunction(teller, type), {all.of(*at)});
       }
     }
   }
