@@ -3,6 +3,9 @@
 // The same work (copy in, a kernel that waits, copy out) is issued `count` times, first into one
 // stream, then into a stream for each. With one stream everything is in a row; with several, the
 // copies of one run beside the kernels of another, and small kernels run beside each other.
+//
+//   03_sleep_streams [STREAMS [pageable]]   4 kernels in so many streams, once; without: all
+#include <cstring>
 #include <vector>
 
 #include "common.h"
@@ -13,7 +16,9 @@ __global__ void count_and_wait(int* data, int n, long long cycles) {
   wait_cycles(cycles);
 }
 
-int main() {
+int main(int argc, char** argv) {
+  const int only = argc > 1 ? std::atoi(argv[1]) : 0;
+  const bool pinned = argc < 3 || std::strcmp(argv[2], "pageable") != 0;
   const int n = 16 * 256;  // a small grid: it leaves most of the device free
   const size_t bytes = n * sizeof(int);
   const int most = 8;
@@ -23,7 +28,10 @@ int main() {
   int *host[most], *device[most];
   for (int s = 0; s < most; ++s) {
     CHECK(cudaStreamCreate(&stream[s]));
-    CHECK(cudaMallocHost(&host[s], bytes));
+    if (pinned)
+      CHECK(cudaMallocHost(&host[s], bytes));
+    else
+      host[s] = static_cast<int*>(std::malloc(bytes));
     CHECK(cudaMalloc(&device[s], bytes));
     for (int i = 0; i < n; ++i) host[s][i] = s;
   }
@@ -37,9 +45,15 @@ int main() {
     }
   };
 
-  milliseconds([&] { issue(most, most); });  // the first use of a kernel loads it
-  std::vector<int> runs(most, 1);
+  load(count_and_wait);
+  std::vector<int> runs(most, 0);
+  if (only > 0 && only <= most) {
+    std::printf("4 kernels of 2 ms in %d streams: %6.2f ms\n", only,
+                milliseconds([&] { issue(4, only); }));
+    for (int k = 0; k < 4; ++k) runs[k] += 1;
+  }
   for (int count : {1, 4, 8}) {
+    if (only != 0) break;
     double single = milliseconds([&] { issue(count, 1); });
     double several = milliseconds([&] { issue(count, count); });
     for (int k = 0; k < count; ++k) runs[k] += 2;
@@ -50,7 +64,10 @@ int main() {
   for (int s = 0; s < most; ++s) {
     for (int i = 0; i < n; ++i) EXPECT(host[s][i] == s + runs[s]);
     CHECK(cudaFree(device[s]));
-    CHECK(cudaFreeHost(host[s]));
+    if (pinned)
+      CHECK(cudaFreeHost(host[s]));
+    else
+      std::free(host[s]);
     CHECK(cudaStreamDestroy(stream[s]));
   }
   std::printf("ok\n");

@@ -231,7 +231,7 @@ void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   if (record) {
     recorded_call& call = recorder::present();
     call.blocked_ns += clock_ns() - begin;
-    call.blocked_on = w.released_by;
+    if (w.released_by != trace::none) call.blocked_on = w.released_by;
   }
 }
 
@@ -265,6 +265,10 @@ status engine::synchronize(const sched::wait_target& target, device_id device) {
     if (races_checked()) before = e.races_before(target);
     if (!e.stopped) {
       e.take_in();
+      if (e.record && target.scope == sched::wait_scope::command)
+        e.record->asks_for(target.command);
+      else if (e.record && target.scope == sched::wait_scope::stream)
+        e.record->asks_for(target.stream);
       if (!e.scheduler.satisfied(target)) {
         e.wait_for(lock, e.scheduler.wait(target));
       } else {

@@ -300,7 +300,7 @@ void recorder::add_range(const void* address, std::size_t bytes, trace::access h
   if (exact)
     ranges_.push_back({a->traced, offset, bytes, how, true});
   else
-    ranges_.push_back({a->traced, 0, a->bytes, how, false});
+    ranges_.push_back({a->traced, offset, a->bytes - offset, how, false});
 }
 
 void recorder::add_ranges(const node& n) {
@@ -471,6 +471,18 @@ void recorder::finished(node& n, std::uint64_t ns) {
   commands_.erase(n.id.value);
   drop(n.recorded.note);
   n.recorded = {};
+}
+
+// What the present call looks at, whether it has to wait for it or not.
+void recorder::asks_for(stream_id stream) {
+  const auto found = streams_.find(stream.value);
+  if (found != streams_.end() && found->second.last != no_note)
+    present().blocked_on = notes_[found->second.last].operation;
+}
+
+void recorder::asks_for(command_id command) {
+  if (const auto found = commands_.find(command.value); found != commands_.end())
+    present().blocked_on = notes_[found->second].operation;
 }
 
 // A wait that orders nothing: the event was never recorded, or what it waits for is over.

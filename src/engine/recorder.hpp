@@ -70,6 +70,8 @@ class recorder final : public allocation_observer {
                std::uint64_t ns);  // the scheduler lets it begin; kernels: their blocks may
   void finished(node& n, std::uint64_t ns);
   [[nodiscard]] trace::number last_finished() const { return last_finished_; }
+  void asks_for(stream_id stream);
+  void asks_for(command_id command);
   void idle_wait(stream_id stream, const void* event, std::uint64_t ns);
 
   void close(trace::ending how, bool deterministic, std::uint64_t ns);
