@@ -135,8 +135,8 @@ class painter {
   }
 
   [[nodiscard]] double x(nanoseconds time) const {
-    return label_width +
-           plot_ * static_cast<double>(time) / std::max(1.0, static_cast<double>(trace_.end));
+    return label_width + plot_ * static_cast<double>(std::min(time, trace_.end)) /
+                             std::max(1.0, static_cast<double>(trace_.end));
   }
 
   [[nodiscard]] std::string heading() const {

@@ -128,9 +128,12 @@ class cell_row {
   template <typename Put>
   void spread(extent at, Put put) const {
     const double from = static_cast<double>(at.from), to = static_cast<double>(at.to);
-    const auto last = time_.size() - 1;
-    const auto first_cell = std::min(last, static_cast<std::size_t>(from / cell_));
-    const auto last_cell = std::min(last, static_cast<std::size_t>(to / cell_));
+    const auto cell_of = [&](double time) {
+      return static_cast<std::size_t>(
+          std::min(time / cell_, static_cast<double>(time_.size() - 1)));
+    };
+    const auto first_cell = cell_of(from);
+    const auto last_cell = cell_of(to);
     for (std::size_t i = first_cell; i <= last_cell; ++i) {
       const double begin = std::max(from, cell_ * static_cast<double>(i));
       const double end = std::min(to, cell_ * static_cast<double>(i + 1));

@@ -24,10 +24,11 @@ std::vector<axis_tick> axis_ticks(trace::nanoseconds end, int most) {
   int decimals = 0;
   for (trace::nanoseconds part = used.size; step % part != 0 && part > 1; part /= 10) ++decimals;
   std::vector<axis_tick> ticks;
-  for (trace::nanoseconds time = 0; time <= end; time += step) {
+  for (trace::nanoseconds time = 0;; time += step) {
     const double value = static_cast<double>(time) / static_cast<double>(used.size);
     ticks.push_back(
         {time, time == 0 ? "0" : fmt::format("{:.{}f} {}", value, decimals, used.name)});
+    if (end - time < step) break;  // so far, and not further: the largest time has no next
   }
   return ticks;
 }

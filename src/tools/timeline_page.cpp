@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -241,7 +242,8 @@ std::string timeline_data(const trace::trace& trace, const timeline_notes& notes
         const extent at =
             range.what == trace::annotation::shape::mark
                 ? extent{range.begin, range.begin}
-                : extent{range.begin, range.end == trace::never ? trace.end : range.end};
+                : extent{range.begin,
+                         std::max(range.begin, range.end == trace::never ? trace.end : range.end)};
         return fmt::format(
             R"({{"thread":{},"domain":{},"category":{},"text":{},"colour":{},"begin":{},"end":{}}})",
             index(range.thread), quoted(range.domain), quoted(range.category), quoted(range.text),

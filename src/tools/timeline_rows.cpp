@@ -225,14 +225,15 @@ extent bar_extent(const trace::trace& trace, const trace::operation& operation) 
 }
 
 extent bar_extent(const trace::trace& trace, row_kind row, number what) {
-  if (row == row_kind::thread) {
-    const trace::call& call = trace.calls[what];
-    return {call.begin, call.end == trace::never ? trace.end : std::max(call.begin, call.end)};
-  }
+  // A damaged trace may end before it begins.
+  const auto lasting = [&](nanoseconds from, nanoseconds to) {
+    return extent{from, std::max(from, to == trace::never ? trace.end : to)};
+  };
+  if (row == row_kind::thread) return lasting(trace.calls[what].begin, trace.calls[what].end);
   if (row == row_kind::ranges) {
     const trace::annotation& range = trace.annotations[what];
-    if (range.what == trace::annotation::shape::mark) return {range.begin, range.begin};
-    return {range.begin, range.end == trace::never ? trace.end : std::max(range.begin, range.end)};
+    const bool mark = range.what == trace::annotation::shape::mark;
+    return lasting(range.begin, mark ? range.begin : range.end);
   }
   return bar_extent(trace, trace.operations[what]);
 }

@@ -207,8 +207,9 @@ export function readTrace(text: string): Trace {
 export function extentOf(trace: Trace, kind: RowKind, what: number): [number, number] {
   const end = trace.head.duration;
   if (kind === "thread") {
+    const from = trace.calls.begin[what];
     const to = trace.calls.end[what];
-    return [trace.calls.begin[what], to < 0 ? end : to];
+    return [from, Math.max(from, to < 0 ? end : to)];
   }
   if (kind === "ranges") return [trace.annotations[what].begin, trace.annotations[what].end];
   if (kind === "path") return [trace.path.from[what], trace.path.to[what]];
