@@ -111,7 +111,7 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   keep_time();
   if (model) model->submitted(*n);
   if (record) {
-    if (!model) n->times.queued = steady_ns();
+    if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : steady_ns();
     record->submitted(*n, after);
   }
   [[maybe_unused]] const command_id id = scheduler.submit(n->as, after);

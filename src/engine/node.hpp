@@ -6,11 +6,11 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "engine/kernel_run.hpp"
 #include "engine/operation.hpp"
 #include "engine/races.hpp"
+#include "engine/recorder_tables.hpp"
 #include "model/command.hpp"
 #include "model/ids.hpp"
 #include "model/timing_profile.hpp"
@@ -52,8 +52,8 @@ struct recorded_node {
   std::uint32_t note = no_note;
   std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
   bool began = false;
-  std::vector<wait> waits;
-  std::vector<trace::edge> edges;
+  short_list<wait, 3> waits;
+  short_list<trace::edge, 3> edges;
 };
 
 // What belongs to the engine from the moment it takes the node in.

@@ -142,10 +142,11 @@ recorded_call& recorder::present() {
 }
 
 trace::number recorder::name_of(const char* text) {
+  if (const std::uint32_t known = names_.find(text); known != name_cache::unknown) return known;
   const std::lock_guard lock(names_mutex_);
-  const auto [at, fresh] = names_.try_emplace(text, 0);
-  if (fresh) at->second = out_->name(text);
-  return at->second;
+  const trace::number number = out_->name(text);
+  names_.keep(text, number);
+  return number;
 }
 
 namespace {
@@ -371,8 +372,8 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
     r.event = event_of(e->event.get());
   } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {
-    if (const auto found = commands_.find(w->record.value); found != commands_.end())
-      r.record = notes_[found->second].operation;
+    if (const std::uint32_t found = commands_.find(w->record.value); found != no_note)
+      r.record = notes_[found].operation;
   } else if (const auto* m = std::get_if<marker_operation>(&n.what)) {
     r.bytes = m->bytes;
     if (m->role == marker_role::graph_begin) ++graphs_;
@@ -389,24 +390,24 @@ void recorder::submitted(node& n, std::span<const command_id> after) {
   stream_notes& s = streams_[n.as.stream.value];
   after_.clear();
   for (const command_id id : after)
-    if (const auto found = commands_.find(id.value); found != commands_.end())
-      after_.push_back(notes_[found->second].operation);
+    if (const std::uint32_t found = commands_.find(id.value); found != no_note)
+      after_.push_back(notes_[found].operation);
   add_ranges(n);
   n.recorded.number = out_->submitted(describe(n, s));
   n.recorded.note = new_note(n.recorded.number);
-  commands_[n.id.value] = n.recorded.note;
+  commands_.add(n.id.value, n.recorded.note);
 
   if (n.as.order == command_order::in_stream) depend_on_stream(n, s);
   if (n.as.kind == command_kind::event_wait) {
-    if (const auto found = commands_.find(n.as.record.value); found != commands_.end())
-      depend(n, found->second, trace::wait_cause::event);
+    if (const std::uint32_t found = commands_.find(n.as.record.value); found != no_note)
+      depend(n, found, trace::wait_cause::event);
   }
   const auto* marker = std::get_if<marker_operation>(&n.what);
   const bool allocates = marker != nullptr && marker->role == marker_role::allocate;
   const bool graph = n.as.order == command_order::free || n.as.kind == command_kind::marker;
   for (const command_id id : after)
-    if (const auto found = commands_.find(id.value); found != commands_.end())
-      depend(n, found->second,
+    if (const std::uint32_t found = commands_.find(id.value); found != no_note)
+      depend(n, found,
              allocates ? trace::wait_cause::allocation
              : graph   ? trace::wait_cause::graph_edge
                        : trace::wait_cause::event);
@@ -432,8 +433,12 @@ void recorder::started(node& n, std::uint64_t ns) {
     drop(w.on);
   }
   n.recorded.waits.clear();
-  std::stable_sort(n.recorded.edges.begin(), n.recorded.edges.end(),
-                   [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; });
+  // Few, and mostly in order: by insertion.
+  for (trace::edge* e = n.recorded.edges.begin(); e != n.recorded.edges.end(); ++e)
+    std::rotate(std::upper_bound(
+                    n.recorded.edges.begin(), e, *e,
+                    [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; }),
+                e, e + 1);
   n.times.ready = ready;
   std::uint64_t from = ready;
   if (n.recorded.ahead != no_note) {
@@ -461,14 +466,14 @@ void recorder::finished(node& n, std::uint64_t ns) {
   out_->finished(n.recorded.number, {.ready = since(n.times.ready),
                                      .started = since(begin),
                                      .ended = since(std::max(ns, begin)),
-                                     .waits = n.recorded.edges});
+                                     .waits = {n.recorded.edges.data(), n.recorded.edges.size()}});
   note& own = notes_[n.recorded.note];
   own.ended = std::max(ns, begin);
   last_finished_ = n.recorded.number;
   if (n.as.kind == command_kind::kernel || n.as.kind == command_kind::copy ||
       n.as.kind == command_kind::host_function)
     keep(last_on_engine(n), n.recorded.note);
-  commands_.erase(n.id.value);
+  commands_.remove(n.id.value);
   drop(n.recorded.note);
   n.recorded = {};
 }
@@ -481,8 +486,8 @@ void recorder::asks_for(stream_id stream) {
 }
 
 void recorder::asks_for(command_id command) {
-  if (const auto found = commands_.find(command.value); found != commands_.end())
-    present().blocked_on = notes_[found->second].operation;
+  if (const std::uint32_t found = commands_.find(command.value); found != no_note)
+    present().blocked_on = notes_[found].operation;
 }
 
 // A wait that orders nothing: the event was never recorded, or what it waits for is over.

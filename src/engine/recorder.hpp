@@ -22,6 +22,7 @@
 
 #include "engine/memory.hpp"
 #include "engine/node.hpp"
+#include "engine/recorder_tables.hpp"
 #include "model/device_profile.hpp"
 #include "model/stream_rules.hpp"
 #include "trace/writer.hpp"
@@ -114,15 +115,15 @@ class recorder final : public allocation_observer {
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
   std::mutex names_mutex_;
-  std::unordered_map<const char*, trace::number> names_;  // guarded by names_mutex_
+  name_cache names_;  // written under names_mutex_
 
   // Guarded by the engine's lock.
   std::vector<note> notes_;
   std::vector<std::uint32_t> free_notes_;
   std::unordered_map<std::uint32_t, stream_notes> streams_;
-  std::map<std::uint32_t, std::uint32_t> legacy_;              // by device
-  std::map<std::uint32_t, std::uint32_t> streams_made_;        // by device: deals out connections
-  std::unordered_map<std::uint64_t, std::uint32_t> commands_;  // pending ones: their notes
+  std::map<std::uint32_t, std::uint32_t> legacy_;        // by device
+  std::map<std::uint32_t, std::uint32_t> streams_made_;  // by device: deals out connections
+  id_ring commands_;                                     // pending ones: their notes
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> queues_;  // device, connection, queue: last
   std::map<std::array<std::uint32_t, 2>, std::uint32_t> engines_;  // device, engine: last
   std::unordered_map<const void*, trace::number> events_;

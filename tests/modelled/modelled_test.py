@@ -1,6 +1,7 @@
 """Modelled time through the shipped command: the same in every run, and programs that poll, wait for
 each other or hang come to an end."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -101,6 +102,27 @@ class Modelled(unittest.TestCase):
                                   capture_output=True, text=True, timeout=120, cwd=self.work)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue((self.work / expected).is_file())
+
+    def test_a_program_that_is_killed_leaves_its_trace(self):
+        trace = self.work / "killed.sbt"
+        program = subprocess.Popen([self.program(HERE / "programs/hangs.cu")], stdout=subprocess.PIPE, text=True,
+                                   env={**os.environ, "STREAMBED_TRACE": str(trace)})
+        self.assertEqual(program.stdout.readline(), "waiting\n")
+        program.kill()
+        program.wait()
+        program.stdout.close()
+        done = subprocess.run([TOOLKIT / "bin/streambed", "export", trace, "--format", "csv"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("wait_for(int volatile*)", done.stdout)
+        self.assertIn("hangs.cu:", done.stdout)
+
+    def test_edges_say_why_operations_waited(self):
+        self.run_modelled(EXAMPLES / "18_gradient_hook.cu", "--quiet", "--connections", "1", arguments=("own",))
+        done = subprocess.run([TOOLKIT / "bin/streambed", "export", self.work / "run.sbt", "--format", "csv"],
+                              capture_output=True, text=True, timeout=60)
+        for cause in ("stream_order", "event", "queue_head"):
+            self.assertIn(f"{cause}:", done.stdout)
 
     def test_a_program_that_runs_out_of_time_is_ended(self):
         done = subprocess.run(

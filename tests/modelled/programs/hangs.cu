@@ -14,6 +14,7 @@ int main() {
   *flag = 0;
   wait_for<<<1, 1>>>(flag);
   std::printf("waiting\n");
+  std::fflush(stdout);
   cudaDeviceSynchronize();
   std::printf("never\n");
 }

@@ -1,0 +1,117 @@
+// Small tables that a recorder looks into for every operation: none of them allocates on the way.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace sb::engine {
+
+// Numbers of texts that live as long as the program, by their address. A cache: two texts of one
+// place take turns. Thread-safe.
+class name_cache {
+ public:
+  static constexpr std::uint32_t unknown = 0xffffffff;
+
+  [[nodiscard]] std::uint32_t find(const char* text) const {
+    const entry& e = at(text);
+    // The number is read between two looks at the text that it belongs to.
+    if (e.text.load(std::memory_order_acquire) != text) return unknown;
+    const std::uint32_t number = e.number.load(std::memory_order_acquire);
+    return e.text.load(std::memory_order_relaxed) == text ? number : unknown;
+  }
+  // One caller at a time.
+  void keep(const char* text, std::uint32_t number) {
+    entry& e = entries_[place(text)];
+    e.text.store(nullptr, std::memory_order_release);
+    e.number.store(number, std::memory_order_release);
+    e.text.store(text, std::memory_order_release);
+  }
+
+ private:
+  struct entry {
+    std::atomic<const char*> text{nullptr};
+    std::atomic<std::uint32_t> number{0};
+  };
+  static std::size_t place(const char* text) {
+    const auto a = reinterpret_cast<std::uintptr_t>(text);
+    return (a ^ a >> 10) % size;
+  }
+  [[nodiscard]] const entry& at(const char* text) const { return entries_[place(text)]; }
+
+  static constexpr std::size_t size = 1024;
+  std::array<entry, size> entries_;
+};
+
+// Values by ids that are given out in their order and live for a while. Not thread-safe.
+class id_ring {
+ public:
+  static constexpr std::uint32_t none = 0xffffffff;
+
+  id_ring() : slots_(1024) {}
+
+  [[nodiscard]] std::uint32_t find(std::uint64_t id) const {
+    const slot& s = slots_[id & (slots_.size() - 1)];
+    return s.id == id ? s.value : none;
+  }
+  void add(std::uint64_t id, std::uint32_t value) {
+    while (slots_[id & (slots_.size() - 1)].value != none) grow();
+    slots_[id & (slots_.size() - 1)] = {id, value};
+  }
+  void remove(std::uint64_t id) {
+    slot& s = slots_[id & (slots_.size() - 1)];
+    if (s.id == id) s = {};
+  }
+
+ private:
+  struct slot {
+    std::uint64_t id = ~std::uint64_t{0};
+    std::uint32_t value = none;
+  };
+  // Old ids that live long may lie anywhere in what is larger, but never in one place: the size is
+  // a multiple of the old one.
+  void grow() {
+    std::vector<slot> larger(slots_.size() * 2);
+    for (const slot& s : slots_)
+      if (s.value != none) larger[s.id & (larger.size() - 1)] = s;
+    slots_ = std::move(larger);
+  }
+
+  std::vector<slot> slots_;
+};
+
+// A few values in place, more of them elsewhere.
+template <class T, std::size_t Few>
+class short_list {
+ public:
+  void push_back(const T& value) {
+    if (count_ < Few) {
+      few_[count_] = value;
+    } else {
+      if (count_ == Few) more_.assign(few_.begin(), few_.end());
+      more_.push_back(value);
+    }
+    ++count_;
+  }
+  void clear() {
+    count_ = 0;
+    more_.clear();
+  }
+  [[nodiscard]] bool empty() const { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const { return count_; }
+  [[nodiscard]] T* data() { return count_ > Few ? more_.data() : few_.data(); }
+  [[nodiscard]] const T* data() const { return count_ > Few ? more_.data() : few_.data(); }
+  [[nodiscard]] T* begin() { return data(); }
+  [[nodiscard]] T* end() { return data() + count_; }
+  [[nodiscard]] const T* begin() const { return data(); }
+  [[nodiscard]] const T* end() const { return data() + count_; }
+
+ private:
+  std::size_t count_ = 0;
+  std::array<T, Few> few_{};
+  std::vector<T> more_;
+};
+
+}  // namespace sb::engine

@@ -1,0 +1,158 @@
+// Turns of host threads in modelled time.
+#include "engine/host_clocks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sb::engine {
+namespace {
+
+// A device whose only events are what a test puts there.
+struct events final : host_clocks::events {
+  std::vector<std::pair<std::uint64_t, std::function<void()>>> list;
+  std::atomic<int> hangs{0};
+  std::function<void()> on_hang;
+
+  std::uint64_t next_ns() override {
+    return list.empty() ? host_clocks::never : list.front().first;
+  }
+  void step() override {
+    const auto next = list.front();
+    list.erase(list.begin());
+    next.second();
+  }
+  bool idle() const override { return list.empty(); }
+  bool hung() override {
+    ++hangs;
+    if (!on_hang) return false;
+    on_hang();
+    return true;
+  }
+  void host_ran(std::uint64_t) override {}
+};
+
+struct host_clocks_turns : testing::Test {
+  events device;
+  host_clocks clocks{device};
+  std::string order;  // written in turns: no lock
+
+  // Threads that begin at these times; each writes its letter, then lets `step` pass, `times`
+  // times.
+  void run(const std::vector<std::uint64_t>& begins, std::uint64_t step, int times) {
+    std::vector<host_clocks::thread*> announced;
+    for (const std::uint64_t ns : begins) announced.push_back(clocks.announce(ns));
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < begins.size(); ++i) {
+      threads.emplace_back([&, i] {
+        clocks.adopt(announced[i]);
+        for (int k = 0; k < times; ++k) {
+          clocks.turn(k == 0 ? 0 : step);
+          order += static_cast<char>('a' + i);
+        }
+        clocks.leave();
+      });
+    }
+    for (std::thread& t : threads) t.join();
+  }
+};
+
+TEST_F(host_clocks_turns, the_least_time_goes_first_and_then_the_first_made) {
+  run({20, 0, 10}, 100, 2);
+  EXPECT_EQ(order, "bcabca");
+  EXPECT_TRUE(clocks.deterministic());
+}
+
+TEST_F(host_clocks_turns, equal_times_go_in_the_order_of_their_making) {
+  run({5, 5, 5}, 7, 3);
+  EXPECT_EQ(order, "abcabcabc");
+}
+
+TEST_F(host_clocks_turns, events_before_a_turn_happen_before_it) {
+  device.list = {
+      {5, [&] { order += '5'; }}, {10, [&] { order += 'X'; }}, {30, [&] { order += 'Y'; }}};
+  run({10, 20}, 15, 2);
+  EXPECT_EQ(order, "5XabaYb");
+}
+
+TEST_F(host_clocks_turns, a_thread_waits_until_it_is_woken_at_the_wakers_time) {
+  int key = 0;
+  auto* waiter = clocks.announce(0);
+  auto* waker = clocks.announce(0);
+  std::uint64_t woken_at = 0;
+  std::thread first([&] {
+    clocks.adopt(waiter);
+    clocks.turn();
+    EXPECT_TRUE(clocks.wait_on(&key));
+    woken_at = clocks.now();
+    clocks.leave();
+  });
+  std::thread second([&] {
+    clocks.adopt(waker);
+    clocks.turn();
+    clocks.turn(500);
+    EXPECT_EQ(clocks.wake(&key, 10, clocks.now()), 1u);
+    clocks.leave();
+  });
+  first.join();
+  second.join();
+  EXPECT_EQ(woken_at, 500u);
+}
+
+TEST_F(host_clocks_turns, a_wait_with_a_time_ends_then) {
+  int key = 0;
+  auto* waiter = clocks.announce(100);
+  std::thread only([&] {
+    clocks.adopt(waiter);
+    clocks.turn();
+    EXPECT_FALSE(clocks.wait_on(&key, 700));
+    EXPECT_EQ(clocks.now(), 700u);
+    clocks.leave();
+  });
+  only.join();
+}
+
+TEST_F(host_clocks_turns, when_everybody_waits_that_is_told) {
+  int key = 0;
+  auto* waiter = clocks.announce(0);
+  device.on_hang = [&] { clocks.wake(&key, 1, 9); };
+  std::thread only([&] {
+    clocks.adopt(waiter);
+    clocks.turn();
+    EXPECT_TRUE(clocks.wait_on(&key));
+    clocks.leave();
+  });
+  only.join();
+  EXPECT_EQ(device.hangs, 1);
+}
+
+TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
+  auto* silent = clocks.announce(0);
+  auto* other = clocks.announce(0);
+  std::atomic<bool> other_ran{false};
+  std::thread first([&] {
+    clocks.adopt(silent);
+    clocks.turn();
+    host_clocks::left();
+    other_ran.wait(false);  // outside of what the clocks see
+    clocks.leave();
+  });
+  std::thread second([&] {
+    clocks.adopt(other);
+    clocks.turn(10);
+    other_ran = true;
+    other_ran.notify_all();
+    clocks.leave();
+  });
+  first.join();
+  second.join();
+  EXPECT_FALSE(clocks.deterministic());
+}
+
+}  // namespace
+}  // namespace sb::engine
