@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""What launching costs: Streambed, a spinning ring of plain C++, and PoCL, in turns; medians and ratios."""
+
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent / "launches"
+ROUNDS = 5
+GOALS = {"enqueue": 100, "end to end": 150, "launch and synchronize": 1000, "record and wait": 250,
+         "graph of 20": 20 * 60, "4 x 4 x 20 ms": 85e6}
+
+
+def build(work):
+    toolkit = pathlib.Path(os.environ.get("STREAMBED_TOOLKIT", HERE.parent.parent / "build/toolkit"))
+    programs = {}
+    subprocess.run([toolkit / "bin/nvcc", "-O2", "-o", work / "streambed", HERE / "streambed.cu"], check=True)
+    programs["Streambed"] = work / "streambed"
+    subprocess.run(["c++", "-O3", "-std=c++20", "-pthread", "-o", work / "ring", HERE / "queue.cpp"], check=True)
+    programs["ring"] = work / "ring"
+    made = subprocess.run(["c++", "-O2", "-std=c++20", "-o", work / "opencl", HERE / "opencl.cpp", "-lOpenCL"],
+                          capture_output=True, text=True)
+    if made.returncode == 0 and subprocess.run([work / "opencl"], capture_output=True).returncode == 0:
+        programs["PoCL"] = work / "opencl"
+    else:
+        print("PoCL is left out: pocl-opencl-icd or ocl-icd-opencl-dev is missing")
+    return programs
+
+
+def main():
+    if shutil.which("c++") is None:
+        sys.exit("bench/launches.py needs a C++ compiler")
+    with tempfile.TemporaryDirectory() as folder:
+        programs = build(pathlib.Path(folder))
+        measured = {name: {} for name in programs}
+        for _ in range(ROUNDS):
+            for name, program in programs.items():
+                done = subprocess.run([program], capture_output=True, text=True)
+                if done.returncode != 0:
+                    sys.exit(f"{name}: status {done.returncode}\n{done.stdout}{done.stderr}")
+                for line in done.stdout.splitlines():
+                    key, value = line.split("\t")
+                    measured[name].setdefault(key, []).append(float(value))
+    print(f"{'':24}" + "".join(f"{name:>14}" for name in programs) + f"{'goal':>14}   (ns; medians of {ROUNDS})")
+    for key, values in measured["Streambed"].items():
+        own = statistics.median(values)
+        row = f"{key:24}{own:14.0f}"
+        for name in list(programs)[1:]:
+            other = measured[name].get(key)
+            if other is None:
+                row += f"{'':>14}"
+            else:
+                row += f"{statistics.median(other):8.0f} {own / statistics.median(other):4.1f}x"
+        print(row + f"{GOALS[key]:14.0f}" + ("" if own <= GOALS[key] else f"   missed by {own / GOALS[key]:.1f}x"))
+
+
+if __name__ == "__main__":
+    main()
