@@ -333,6 +333,14 @@ void engine::idle_wait(stream_id stream, const void* event) {
   impl_->record->idle_wait(stream, event, impl_->clock_ns());
 }
 
+recorder* engine::recording() const { return impl_->record.get(); }
+
+void engine::name_stream(stream_id stream, std::string_view name) {
+  if (!impl_->record) return;
+  const std::lock_guard lock(impl_->mutex);
+  impl_->record->name_stream(stream, name);
+}
+
 void engine::spend(double ns) {
   if (impl_->model) impl_->model->call(static_cast<std::uint64_t>(ns));
 }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "base/status.hpp"
 #include "engine/launch_counts.hpp"
@@ -20,6 +21,8 @@
 #include "sched/scheduler.hpp"
 
 namespace sb::engine {
+
+class recorder;
 
 struct engine_options {
   std::vector<device_profile> devices;
@@ -105,6 +108,9 @@ class engine {
   // For the trace: where the present call stands, and one that comes to nothing.
   void call_place(const char* file, std::uint32_t line);
   void idle_wait(stream_id stream, const void* event);
+  // For what the program says about itself: the trace, or null.
+  [[nodiscard]] recorder* recording() const;
+  void name_stream(stream_id stream, std::string_view name);
   void spend(double ns);  // of the calling thread's time
   [[nodiscard]] const timing_profile* timing() const;
 

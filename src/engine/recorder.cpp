@@ -149,14 +149,10 @@ trace::number recorder::name_of(const char* text) {
   return number;
 }
 
-namespace {
-
-trace::number thread_number(trace::writer& out) {
-  thread_local const trace::number number = out.thread();
+trace::number recorder::thread() {
+  thread_local const trace::number number = out_->thread();
   return number;
 }
-
-}  // namespace
 
 void recorder::begin_call(const char* name, std::uint64_t ns) {
   present() = {.number = out_->begin_call(), .name = name, .begin_ns = ns};
@@ -169,7 +165,7 @@ void recorder::call_place(const char* file, std::uint32_t line) {
 void recorder::blocks() {
   const recorded_call& call = present();
   if (call.number == trace::none) return;
-  out_->blocks(call.number, {.thread = thread_number(*out_),
+  out_->blocks(call.number, {.thread = thread(),
                              .name = name_of(call.name),
                              .place = call.place,
                              .begin = since(call.begin_ns)});
@@ -178,7 +174,7 @@ void recorder::blocks() {
 void recorder::end_call(std::uint64_t ns, int status) {
   recorded_call& call = present();
   if (call.number == trace::none) return;
-  out_->returned(call.number, {.thread = thread_number(*out_),
+  out_->returned(call.number, {.thread = thread(),
                                .name = name_of(call.name),
                                .place = call.place,
                                .begin = since(call.begin_ns),

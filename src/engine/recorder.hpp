@@ -17,6 +17,7 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -75,6 +76,17 @@ class recorder final : public allocation_observer {
   void asks_for(command_id command);
   void idle_wait(stream_id stream, const void* event, std::uint64_t ns);
 
+  // --- annotations, from any thread
+  struct annotation_text {
+    std::string_view domain, category, text;
+    std::uint32_t colour = 0;
+  };
+  trace::number begin_range(const annotation_text& what);
+  void end_range(trace::number range);
+  void mark(const annotation_text& what);
+  void name_thread(std::string_view name);                    // the calling one
+  void name_stream(stream_id stream, std::string_view name);  // under the engine's lock
+
   void close(trace::ending how, bool deterministic, std::uint64_t ns);
 
  private:
@@ -94,6 +106,8 @@ class recorder final : public allocation_observer {
   };
   static constexpr std::uint32_t no_note = recorded_node::no_note;
 
+  trace::number thread();  // of the calling one
+  trace::annotation_record annotation(const annotation_text& what);
   std::uint32_t new_note(trace::number operation);
   void keep(std::uint32_t& place, std::uint32_t note);  // instead of what the place held
   void drop(std::uint32_t note);

@@ -1,5 +1,7 @@
 #include "trace/writer.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <mutex>
 
@@ -12,6 +14,26 @@ std::string_view shortened(std::string_view text) { return text.substr(0, text_l
 
 // A name that came with its own record, not through the table.
 constexpr std::size_t text_bytes(std::string_view text) { return text.size() + 10; }
+
+}  // namespace
+
+namespace {
+
+// The writers of this process, for the child of a fork.
+struct live_writers {
+  record_lock lock;
+  std::vector<writer*> all;
+};
+live_writers& live() {
+  static live_writers& writers = *[] {
+    ::pthread_atfork(nullptr, nullptr, [] {
+      live().lock.reset();
+      for (writer* one : live().all) one->forget_after_fork();
+    });
+    return new live_writers;
+  }();
+  return writers;
+}
 
 }  // namespace
 
@@ -42,7 +64,15 @@ outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const hea
   return std::unique_ptr<writer>(new writer(std::move(*file)));
 }
 
-writer::~writer() = default;
+writer::writer(std::unique_ptr<block_file> file) : file_(std::move(file)) {
+  const guard locked(live().lock);
+  live().all.push_back(this);
+}
+
+writer::~writer() {
+  const guard locked(live().lock);
+  std::erase(live().all, this);
+}
 
 number writer::name_locked(std::string_view text) {
   text = shortened(text);

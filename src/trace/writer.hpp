@@ -82,11 +82,11 @@ class writer {
   [[nodiscard]] std::string problem();
   [[nodiscard]] std::uint64_t bytes();  // written up to now
 
-  // In the child of a fork, before any other call there.
+  // Happens by itself in the child of a fork.
   void forget_after_fork();
 
  private:
-  explicit writer(std::unique_ptr<block_file> file) : file_(std::move(file)) {}
+  explicit writer(std::unique_ptr<block_file> file);
   template <class Body>
   void append(record_kind kind, std::size_t bytes, Body&& body);
   number name_locked(std::string_view text);

@@ -164,7 +164,6 @@ TEST_F(TraceWriter, TheChildOfAForkLeavesTheFileAlone) {
   out->submitted(kernel(name, 1));
   const pid_t child = ::fork();
   if (child == 0) {
-    out->forget_after_fork();
     for (int i = 0; i < 1000; ++i) out->submitted(kernel(name, 2));
     out->close(ending::complete, false, 3);
     ::_exit(0);

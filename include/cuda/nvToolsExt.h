@@ -1,0 +1,2 @@
+/* Where NVTX 2 had it. */
+#include "nvtx3/nvToolsExt.h"

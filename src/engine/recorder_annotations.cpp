@@ -1,0 +1,33 @@
+// What the program says about itself, in the trace.
+#include "engine/recorder.hpp"
+
+namespace sb::engine {
+
+trace::annotation_record recorder::annotation(const annotation_text& what) {
+  const auto name = [&](std::string_view text) {
+    return text.empty() ? trace::none : out_->name(text);
+  };
+  return {.thread = thread(),
+          .domain = name(what.domain),
+          .category = name(what.category),
+          .text = name(what.text),
+          .colour = what.colour,
+          .at = since(clock_())};
+}
+
+trace::number recorder::begin_range(const annotation_text& what) {
+  return out_->begin_range(annotation(what));
+}
+
+void recorder::end_range(trace::number range) { out_->end_range(range, since(clock_())); }
+
+void recorder::mark(const annotation_text& what) { out_->mark(annotation(what)); }
+
+void recorder::name_thread(std::string_view name) { out_->name_thread(thread(), name); }
+
+void recorder::name_stream(stream_id stream, std::string_view name) {
+  const auto known = streams_.find(stream.value);
+  if (known != streams_.end()) out_->name_stream(known->second.number, name);
+}
+
+}  // namespace sb::engine
