@@ -22,6 +22,7 @@ sched::device_limits limits_of(const trace::device& d) {
   take(l.registers_per_multiprocessor, d.registers_per_multiprocessor);
   take(l.resident_kernels, d.resident_kernels);
   l.reserved_shared_per_block = d.reserved_shared_per_block;
+  if (d.multiprocessors != 0) l.copy_engines = d.copy_engines;  // 0 says something, if it was said
   return l;
 }
 

@@ -75,17 +75,12 @@ void scheduler::impl::start(index command) {
 
 namespace {
 
-std::uint32_t engines_of(const device_limits& l, engine_class e) {
-  switch (e) {
-    case engine_class::host_to_device:
-      return l.host_to_device_engines;
-    case engine_class::device_to_host:
-      return l.device_to_host_engines;
-    case engine_class::device_to_device:
-    case engine_class::none:
-      break;
+// Which of the lines of copies an engine has: device_limits::copy_engines.
+std::size_t line_of(const device_limits& l, engine_class e) {
+  if (l.copy_engines < 2 || (l.copy_engines == 2 && e == engine_class::device_to_device)) {
+    return 0;
   }
-  return l.device_to_device_engines;
+  return static_cast<std::size_t>(e);
 }
 
 }  // namespace
@@ -93,7 +88,8 @@ std::uint32_t engines_of(const device_limits& l, engine_class e) {
 // Fills run on the multiprocessors beside the kernels, copies between host buffers on the host, and
 // a section is only a frame for other commands: none of them waits for an engine. A copy between
 // devices takes the third engine of the device that its stream belongs to (documented engines, not
-// recorded which).
+// recorded which). On a device without engines all of them wait for their turn with the kernels
+// (residency.cpp).
 void scheduler::impl::enter_engine(index command) {
   pending_command& c = commands[command];
   if (c.kind == command_kind::host_function) {
@@ -111,9 +107,12 @@ void scheduler::impl::enter_engine(index command) {
     return;
   }
   device_state& d = devices[c.device];
-  const auto e = static_cast<std::size_t>(c.engine);
-  if (d.copying[e] < engines_of(d.limits, c.engine)) {
-    ++d.copying[e];
+  const std::size_t e = line_of(d.limits, c.engine);
+  if (d.limits.copy_engines == 0) {
+    push(d.copies[e], command);
+    touch(c.device);
+  } else if (d.copying[e] == 0) {
+    d.copying[e] = 1;
     start(command);
   } else {
     push(d.copies[e], command);
@@ -129,9 +128,12 @@ void scheduler::impl::leave_engine(const pending_command& c) {
     }
   } else if (c.engine != engine_class::none) {
     device_state& d = devices[c.device];
-    const auto e = static_cast<std::size_t>(c.engine);
-    if (d.copies[e].empty()) {
-      --d.copying[e];
+    const std::size_t e = line_of(d.limits, c.engine);
+    if (d.limits.copy_engines == 0) {
+      d.copying[e] = 0;
+      touch(c.device);
+    } else if (d.copies[e].empty()) {
+      d.copying[e] = 0;
     } else {
       start(pop(d.copies[e]));
     }

@@ -14,6 +14,9 @@
 //   Of blocks that take more than half of a multiprocessor's shared memory or registers there are
 //   no more than multiprocessors, whatever their kernels.
 // - A cooperative kernel gets all its blocks at once or none.
+// - On a device without copy engines a copy or fill runs alone: it starts when nothing runs, and no
+//   kernel becomes resident beside it. Of the copy and the kernel whose turn it is, the one that
+//   was submitted first goes first.
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -33,7 +36,7 @@ void scheduler::impl::touch(std::uint16_t device) {
 // Every kernel that may become resident does so before blocks are granted: a higher priority has to
 // be seen first.
 void scheduler::impl::arbitrate(device_state& d) {
-  while (make_resident(d)) {
+  while (start_alone(d) || make_resident(d)) {
   }
   if (!ready.empty()) {
     // Something was behind these kernels in a queue. Look at it, then come back.
@@ -44,11 +47,32 @@ void scheduler::impl::arbitrate(device_state& d) {
   }
 }
 
+// The copy or fill whose turn it is, on a device that does one thing at a time.
+bool scheduler::impl::start_alone(device_state& d) {
+  if (d.limits.copy_engines != 0 || d.copies[0].empty() || d.copying[0] != 0 || d.resident != 0) {
+    return false;
+  }
+  if (d.kernels_mask != 0) {
+    const index kernel = d.kernels[static_cast<std::size_t>(std::countr_zero(d.kernels_mask))].head;
+    if (commands[kernel].id < commands[d.copies[0].head].id) {
+      return false;
+    }
+  }
+  d.copying[0] = 1;
+  start(pop(d.copies[0]));
+  return true;
+}
+
 bool scheduler::impl::make_resident(device_state& d) {
   if (d.kernels_mask == 0 || d.resident >= d.limits.resident_kernels) {
     return false;
   }
   const auto level = static_cast<std::size_t>(std::countr_zero(d.kernels_mask));
+  if (d.limits.copy_engines == 0 &&
+      (d.copying[0] != 0 || (!d.copies[0].empty() &&
+                             commands[d.copies[0].head].id < commands[d.kernels[level].head].id))) {
+    return false;
+  }
   const index command = pop(d.kernels[level]);
   if (d.kernels[level].empty()) {
     d.kernels_mask &= ~(1U << level);

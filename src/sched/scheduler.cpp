@@ -16,6 +16,7 @@ device_limits limits_of(const device_profile& p) {
       .registers_per_multiprocessor = p.registers_per_multiprocessor,
       .reserved_shared_per_block = p.reserved_shared_per_block,
       .resident_kernels = static_cast<std::uint32_t>(p.resident_kernels),
+      .copy_engines = static_cast<std::uint32_t>(p.async_engines),
   };
 }
 

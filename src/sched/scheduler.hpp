@@ -35,9 +35,10 @@ struct device_limits {
   std::uint32_t registers_per_multiprocessor = 65536;
   std::uint32_t reserved_shared_per_block = 1024;
   std::uint32_t resident_kernels = 128;
-  std::uint32_t host_to_device_engines = 1;  // copies at once in this direction
-  std::uint32_t device_to_host_engines = 1;
-  std::uint32_t device_to_device_engines = 1;
+  // 3 and more: one for each direction, and one for copies inside the device and between devices.
+  // 2: these use the one of host-to-device copies. 1: all copies take turns. 0: so do copies, fills
+  // and kernels; several kernels may still be resident together.
+  std::uint32_t copy_engines = 3;
 };
 
 [[nodiscard]] device_limits limits_of(const device_profile& profile);

@@ -181,6 +181,7 @@ struct scheduler::impl {
   // residency.cpp
   void touch(std::uint16_t device);
   void arbitrate(device_state& d);
+  bool start_alone(device_state& d);
   bool make_resident(device_state& d);
   bool grant(device_state& d);
   [[nodiscard]] const block_charge& charge_of(device_state& d, const pending_command& c);

@@ -179,7 +179,10 @@ void scheduler::impl::uncount(index command, const pending_command& c, stream_st
 
 namespace {
 
-engine_class engine_of(const command& c) {
+engine_class engine_of(const command& c, const device_limits& l) {
+  if (c.kind == command_kind::fill && l.copy_engines == 0) {
+    return engine_class::device_to_device;  // it takes its turn like everything else
+  }
   if (c.kind != command_kind::copy) {
     return engine_class::none;
   }
@@ -229,6 +232,8 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
   stream_state& s = streams[c.stream.value];
   const index i = commands.take();
   pending_command& p = commands[i];
+  const std::uint16_t device =
+      c.device.valid() ? static_cast<std::uint16_t>(c.device.value) : s.device;
   p = {.id = ids.bind(i),
        .payload = c.payload,
        .blocks = std::max<std::uint64_t>(1, c.kernel.blocks),
@@ -240,11 +245,11 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .link = none,
        .shared_bytes = c.kernel.shared_bytes,
        .threads_per_block = static_cast<std::uint16_t>(c.kernel.threads_per_block),
-       .device = c.device.valid() ? static_cast<std::uint16_t>(c.device.value) : s.device,
+       .device = device,
        .registers = static_cast<std::uint8_t>(std::min(255U, c.kernel.registers)),
        .level = level_of(c.priority),
        .kind = c.kind,
-       .engine = engine_of(c),
+       .engine = engine_of(c, devices[device].limits),
        .queue = queue_of(c),
        .at = phase::waiting,
        .cooperative = c.kernel.cooperative,

@@ -10,21 +10,22 @@ namespace sb::sched {
 
 namespace {
 
-device_limits small_device(std::uint32_t resident_kernels) {
+device_limits small_device(const program& p) {
   device_limits l;
   l.multiprocessors = 2;
   l.threads_per_multiprocessor = 256;
   l.blocks_per_multiprocessor = 4;
   l.shared_per_multiprocessor = 16384;
   l.registers_per_multiprocessor = 16384;
-  l.resident_kernels = resident_kernels;
+  l.resident_kernels = p.resident_kernels;
+  l.copy_engines = p.copy_engines;
   return l;
 }
 
 class performance {
  public:
   performance(const program& p, std::string* trace)
-      : machine_{.devices = std::vector<device_limits>(p.devices, small_device(p.resident_kernels)),
+      : machine_{.devices = std::vector<device_limits>(p.devices, small_device(p)),
                  .connections = p.connections},
         scheduler_(machine_),
         oracle_(machine_),

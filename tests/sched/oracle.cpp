@@ -128,10 +128,33 @@ command_set oracle::left_queue() const {
   return left;
 }
 
+// Fills do where everything takes turns.
+bool oracle::uses_engine(const entry& e) const {
+  return (e.what.kind == command_kind::copy && e.what.direction != copy_direction::host_to_host) ||
+         (e.what.kind == command_kind::fill && machine_.devices[e.device.value].copy_engines == 0);
+}
+
+// Where everything takes turns, a kernel does not join others while a copy waits for its turn.
+bool oracle::may_wait_for_a_turn(const entry& e) const {
+  if (e.what.kind != command_kind::kernel || machine_.devices[e.device.value].copy_engines != 0) {
+    return false;
+  }
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    if (in(running(), i) && commands_[i].what.kind == command_kind::kernel &&
+        commands_[i].device == e.device) {
+      return true;
+    }
+  }
+  return false;
+}
+
 const char* oracle::engine_is_full(const entry& e) const {
   const device_limits& limits = machine_.devices[e.device.value];
-  const auto direction_group = [](copy_direction d) {
-    return d == copy_direction::peer ? copy_direction::device_to_device : d;
+  const auto engine = [&](copy_direction d) {
+    const bool inside = d == copy_direction::peer || d == copy_direction::device_to_device;
+    if (limits.copy_engines < 2) return 0;
+    if (inside) return limits.copy_engines == 2 ? 0 : 2;
+    return d == copy_direction::host_to_device ? 0 : 1;
   };
   std::uint32_t kernels = 0;
   std::uint32_t copies = 0;
@@ -145,14 +168,22 @@ const char* oracle::engine_is_full(const entry& e) const {
       return "a host function runs";
     }
     kernels += other.what.kind == command_kind::kernel && other.device == e.device;
-    copies += other.what.kind == command_kind::copy && other.device == e.device &&
-              direction_group(other.what.direction) == direction_group(e.what.direction);
+    copies += uses_engine(other) && other.what.kind == command_kind::copy &&
+              other.device == e.device && engine(other.what.direction) == engine(e.what.direction);
+    if (limits.copy_engines == 0 && other.device == e.device) {
+      const bool kernel = e.what.kind == command_kind::kernel;
+      if (uses_engine(other) && (kernel || uses_engine(e))) {
+        return "a copy or fill has the device for itself";
+      }
+      if (other.what.kind == command_kind::kernel && uses_engine(e)) {
+        return "a kernel runs, and nothing does beside it";
+      }
+    }
   }
   if (e.what.kind == command_kind::kernel && kernels >= limits.resident_kernels) {
     return "enough kernels are resident";
   }
-  if (e.what.kind == command_kind::copy && e.what.direction != copy_direction::host_to_host &&
-      copies >= 1) {
+  if (e.what.kind == command_kind::copy && uses_engine(e) && copies >= 1) {
     return "the copy engine is busy";
   }
   return nullptr;
@@ -336,7 +367,7 @@ std::string oracle::judge_rest(const scheduler& s) const {
       continue;
     }
     if (!in(started_, i)) {
-      if (held_by(i, left) == nullptr) {
+      if (held_by(i, left) == nullptr && !may_wait_for_a_turn(e)) {
         return describe(i) + " does not start, and nothing holds it";
       }
     } else if (e.what.kind == command_kind::kernel && e.granted != e.what.kernel.blocks &&

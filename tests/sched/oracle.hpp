@@ -87,6 +87,8 @@ class oracle {
   // Commands that no longer stand in their hardware queue.
   [[nodiscard]] command_set left_queue() const;
   [[nodiscard]] const char* engine_is_full(const entry& e) const;
+  [[nodiscard]] bool uses_engine(const entry& e) const;
+  [[nodiscard]] bool may_wait_for_a_turn(const entry& e) const;
   // Why it may not start; null when nothing holds it.
   [[nodiscard]] const char* held_by(std::size_t i, command_set left) const;
   [[nodiscard]] std::uint64_t room_for(const entry& e) const;

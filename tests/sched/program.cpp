@@ -39,6 +39,7 @@ program random_program(std::uint64_t seed) {
   p.devices = random() % 4 == 0 ? 2 : 1;
   p.streams = 2 + random() % 6;
   p.resident_kernels = 1 + random() % 6;
+  p.copy_engines = random() % 2 == 0 ? 3 : random() % 4;
   const std::size_t length = 5 + random() % 70;
   for (std::size_t i = 0; i < length; ++i) {
     step s;
@@ -54,7 +55,8 @@ program random_program(std::uint64_t seed) {
 std::string print(const program& p) {
   std::string out = "connections " + std::to_string(p.connections) + ", devices " +
                     std::to_string(p.devices) + ", streams " + std::to_string(p.streams) +
-                    ", resident kernels " + std::to_string(p.resident_kernels) + "\n";
+                    ", resident kernels " + std::to_string(p.resident_kernels) + ", copy engines " +
+                    std::to_string(p.copy_engines) + "\n";
   for (const step& s : p.steps) {
     out += std::string("  ") + names[static_cast<std::size_t>(s.kind)] + " stream " +
            std::to_string(s.stream) + " pick " + std::to_string(s.pick) + " shape " +

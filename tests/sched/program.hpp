@@ -43,6 +43,7 @@ struct program {
   std::uint32_t devices = 1;
   std::uint32_t streams = 4;  // kinds follow from their number: see stream_of
   std::uint32_t resident_kernels = 3;
+  std::uint32_t copy_engines = 3;
   std::vector<step> steps;
 };
 

@@ -209,5 +209,59 @@ TEST(copy_engines, fills_and_host_copies_wait_for_no_engine) {
   EXPECT_TRUE(d.done(d.submit(copy_in(d.non_blocking(), copy_direction::host_to_host))));
 }
 
+device_limits with_engines(std::uint32_t copy_engines) {
+  device_limits l;
+  l.copy_engines = copy_engines;
+  return l;
+}
+
+TEST(copy_engines, of_two_the_first_also_copies_inside_the_device) {
+  driver d(8, with_engines(2));
+  const command_id up = d.hold(upload_in(d.non_blocking(), 1 << 20));
+  EXPECT_TRUE(d.done(d.submit(download_in(d.non_blocking()))));
+  const command_id across = d.submit(copy_in(d.non_blocking(), copy_direction::device_to_device));
+  EXPECT_FALSE(d.done(across));
+  d.open(up);
+  EXPECT_TRUE(d.done(across));
+}
+
+TEST(copy_engines, one_is_shared_by_both_directions_but_not_with_kernels) {
+  driver d(8, with_engines(1));
+  const command_id up = d.hold(upload_in(d.non_blocking(), 1 << 20));
+  const command_id down = d.submit(download_in(d.non_blocking()));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking()))));
+  EXPECT_FALSE(d.done(down));
+  d.open(up);
+  EXPECT_TRUE(d.done(down));
+}
+
+TEST(copy_engines, without_any_nothing_runs_beside_a_copy_and_no_copy_beside_a_kernel) {
+  driver d(8, with_engines(0));
+  const command_id up = d.hold(upload_in(d.non_blocking(), 1 << 20));
+  const command_id kernel = d.hold(kernel_in(d.non_blocking()));
+  const command_id fill = d.submit(fill_in(d.non_blocking()));
+  const command_id down = d.submit(download_in(d.non_blocking()));
+  EXPECT_TRUE(d.running(up));
+  EXPECT_FALSE(d.running(kernel) || d.done(fill) || d.done(down));
+  d.open(up);
+  EXPECT_TRUE(d.running(kernel));
+  EXPECT_FALSE(d.done(fill) || d.done(down));
+  d.open(kernel);
+  EXPECT_TRUE(d.done(fill) && d.done(down));
+}
+
+TEST(copy_engines, without_any_a_copy_is_not_overtaken_by_later_kernels_for_ever) {
+  driver d(8, with_engines(0));
+  const command_id first = d.hold(kernel_in(d.non_blocking()));
+  const command_id copy = d.hold(download_in(d.non_blocking()));
+  const command_id later = d.submit(kernel_in(d.non_blocking()));
+  EXPECT_FALSE(d.done(later));
+  d.open(first);
+  EXPECT_TRUE(d.running(copy));
+  EXPECT_FALSE(d.done(later));
+  d.open(copy);
+  EXPECT_TRUE(d.done(later));
+}
+
 }  // namespace
 }  // namespace sb::sched
