@@ -23,7 +23,7 @@ thread_local int depth = 0;  // calls that a call makes are its own business
 
 namespace detail {
 const bool calls_observed = [] {
-  if (is_set("STREAMBED_DEVICE")) {
+  if (profile_in_environment() != nullptr) {  // a wrong one ends here, before main
     if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_start"); found != nullptr) {
       reinterpret_cast<streambed_set_clock_start_t*>(found)([] {
         if (call_frame::inside()) return;  // it begins just now

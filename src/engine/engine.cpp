@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -41,11 +42,15 @@ std::optional<std::uint32_t> number_in_environment(const char* name, std::uint32
 engine_options options_from_environment() {
   engine_options o;
   o.record = true;
-  o.devices.assign(number_in_environment("STREAMBED_DEVICES", 0, 64).value_or(1), h200_profile());
-  const auto own = static_cast<std::uint32_t>(h200_profile().default_connections);
-  o.connections = number_in_environment("CUDA_DEVICE_MAX_CONNECTIONS", 1, 32).value_or(own);
-  if (const char* device = std::getenv("STREAMBED_DEVICE"); device != nullptr && *device != 0)
-    o.timing = h200_timing();
+  const profile* chosen = profile_in_environment();
+  const profile& p = chosen != nullptr ? *chosen : h200();
+  o.devices.assign(number_in_environment("STREAMBED_DEVICES", 0, 64).value_or(1), p.device);
+  o.profile = p.key;
+  const auto own = static_cast<std::uint32_t>(p.device.default_connections);
+  o.connections =
+      std::min(number_in_environment("CUDA_DEVICE_MAX_CONNECTIONS", 1, 32).value_or(own),
+               static_cast<std::uint32_t>(p.device.hardware_queues));
+  if (chosen != nullptr) o.timing = p.timing;
   const char* host_time = std::getenv("STREAMBED_HOST_TIME");
   o.host_time = o.timing && host_time != nullptr && *host_time != 0 && *host_time != '0';
   o.workers = number_in_environment("STREAMBED_WORKERS", 1, 1024).value_or(0);
@@ -64,6 +69,21 @@ sched::machine machine_of(const engine_options& o) {
 engine* the_instance = nullptr;
 
 }  // namespace
+
+const profile* profile_in_environment() {
+  static const std::optional<profile> found = []() -> std::optional<profile> {
+    const char* device = std::getenv("STREAMBED_DEVICE");
+    if (device == nullptr || *device == 0) return std::nullopt;
+    std::string error;
+    std::optional<profile> p = load_profile(device, error);
+    if (!p) {
+      std::fprintf(stderr, "streambed: STREAMBED_DEVICE: %s\n", error.c_str());
+      std::_Exit(2);
+    }
+    return p;
+  }();
+  return found ? &*found : nullptr;
+}
 
 // Never destroyed: destructors of the program's own statics may still call in. At exit its threads
 // end.

@@ -15,9 +15,8 @@
 #include "base/status.hpp"
 #include "engine/launch_counts.hpp"
 #include "engine/operation.hpp"
-#include "model/device_profile.hpp"
 #include "model/ids.hpp"
-#include "model/timing_profile.hpp"
+#include "model/profile.hpp"
 #include "sched/scheduler.hpp"
 
 namespace sb::engine {
@@ -35,6 +34,10 @@ struct engine_options {
   std::string profile = "h200";
   std::optional<timing_profile> timing;  // modelled time, by these numbers; none: the real clock
 };
+
+// The device of STREAMBED_DEVICE, in whose time the program runs; null without one. A name that is
+// not known, or a file that is not a profile, ends the process with status 2.
+[[nodiscard]] const profile* profile_in_environment();
 
 class modelled;
 

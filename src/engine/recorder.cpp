@@ -112,7 +112,9 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
     std::fprintf(stderr, "streambed: no trace is written: %s\n", out.message().c_str());
     return nullptr;
   }
+  std::vector<std::uint32_t> copy_engines;
   for (const device_profile& p : devices) {
+    copy_engines.push_back(static_cast<std::uint32_t>(p.async_engines));
     (*out)->device(
         {.name = p.name,
          .multiprocessors = static_cast<std::uint32_t>(p.multiprocessors),
@@ -124,7 +126,9 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
          .resident_kernels = static_cast<std::uint32_t>(p.resident_kernels),
          .copy_engines = static_cast<std::uint32_t>(p.async_engines)});
   }
-  return std::make_unique<recorder>(std::move(*out), connections);
+  auto made = std::make_unique<recorder>(std::move(*out), connections);
+  made->copy_engines_ = std::move(copy_engines);
+  return made;
 }
 
 recorder::recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections)
@@ -276,9 +280,15 @@ std::uint32_t& recorder::last_on_engine(const node& n) {
   if (n.as.kind == command_kind::host_function) {
     key = {0, host_functions_key};
   } else if (n.as.kind == command_kind::copy) {
-    const copy_direction d =
+    const std::uint32_t engines =
+        n.device.value < copy_engines_.size() ? copy_engines_[n.device.value] : 3;
+    copy_direction d =
         n.as.direction == copy_direction::peer ? copy_direction::device_to_device : n.as.direction;
-    key[1] = copies_key + static_cast<std::uint32_t>(d);
+    // Engines that directions share, as device_limits::copy_engines has it.
+    const bool shared = engines < 2 || (engines == 2 && d == copy_direction::device_to_device);
+    if (shared && d != copy_direction::host_to_host) d = copy_direction::host_to_device;
+    if (engines != 0 || d == copy_direction::host_to_host)
+      key[1] = copies_key + static_cast<std::uint32_t>(d);
   }
   return engines_.try_emplace(key, no_note).first->second;
 }

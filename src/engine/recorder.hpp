@@ -125,7 +125,8 @@ class recorder final : public allocation_observer {
   }
 
   const std::unique_ptr<trace::writer> out_;
-  const std::uint32_t connections_;  // that streams share; 0: each has its own
+  const std::uint32_t connections_;          // that streams share; 0: each has its own
+  std::vector<std::uint32_t> copy_engines_;  // by device; 3 where it is not said
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
   std::mutex names_mutex_;

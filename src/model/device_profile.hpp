@@ -6,9 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 
 namespace sb {
 
@@ -73,7 +71,8 @@ struct device_profile {
 
   // Engines and connections
   std::int32_t async_engines;
-  std::int32_t default_connections;  // hardware queues when CUDA_DEVICE_MAX_CONNECTIONS is unset
+  std::int32_t default_connections;  // when CUDA_DEVICE_MAX_CONNECTIONS is unset
+  std::int32_t hardware_queues;      // more connections there are not, whatever one sets
   std::int32_t memory_sync_domains;
 
   // Identity on the bus; the border tells virtual devices apart.
@@ -104,18 +103,8 @@ struct device_profile {
   bool d3d12_cig, vulkan_cig, partial_host_native_atomics;
 };
 
-// The profile that is active unless another one is asked for.
+// Of the device that is active unless another one is asked for (profile.hpp).
 [[nodiscard]] const device_profile& h200_profile();
-
-struct named_profile {
-  std::string_view key;  // the name used in settings
-  const device_profile* profile;
-};
-
-[[nodiscard]] std::span<const named_profile> built_in_profiles();
-
-// By the name used in settings ("h200"); null when there is none.
-[[nodiscard]] const device_profile* find_profile(std::string_view name);
 
 // What cudaDeviceGetAttribute answers for an attribute's number; nothing for a number it does not
 // know.

@@ -44,11 +44,13 @@ struct timing_profile {
   double record_ns = 1400;         // from the work before a record to its time stamp
 
   // --- kernels
-  double kernel_ns = 550;           // a kernel that does nothing
-  double kernel_gap_ns = 980;       // between a kernel and the next operation of its stream
-  double graph_gap_ns = 100;        // the same between nodes of a graph
-  double engine_gap_ns = 3700;      // between operations on different engines
-  double copy_switch_ns = 1500;     // between copies of different streams in one direction
+  double kernel_ns = 550;        // a kernel that does nothing
+  double kernel_gap_ns = 980;    // between a kernel and the next operation of its stream
+  double graph_gap_ns = 100;     // the same between nodes of a graph
+  double engine_gap_ns = 3700;   // between operations on different engines
+  double copy_switch_ns = 1500;  // between copies of different streams in one direction
+  double copy_look_ns =
+      0;  // for each other stream with copies waiting, when a copy engine was idle
   double wait_gap_ns = 100;         // more, when the wait was for another stream
   double block_ns = 50;             // beginning and ending of a block, once for a wave
   double memory_latency_ns = 1000;  // of a kernel that reads or writes memory
@@ -89,6 +91,6 @@ struct block_work {
 
 [[nodiscard]] double call_cost_ns(const timing_profile& t, std::string_view name);
 
-[[nodiscard]] const timing_profile& h200_timing();
+[[nodiscard]] const timing_profile& h200_timing();  // profile.hpp
 
 }  // namespace sb

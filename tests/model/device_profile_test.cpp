@@ -8,6 +8,7 @@
 #include <string>
 
 #include "model/occupancy.hpp"
+#include "model/profile.hpp"
 
 namespace sb {
 namespace {
@@ -43,7 +44,7 @@ TEST(device_profile, every_attribute_of_the_h200_answers_as_recorded) {
 }
 
 TEST(device_profile, the_names_of_profiles_are_found_and_others_are_not) {
-  EXPECT_EQ(find_profile("h200"), &h200_profile());
+  EXPECT_EQ(find_profile("h200"), &h200());
   EXPECT_EQ(find_profile("h2000"), nullptr);
   EXPECT_EQ(find_profile(""), nullptr);
 }
