@@ -27,7 +27,11 @@ bool is_link(const copy_operation& copy) {
 }  // namespace
 
 modelled::modelled(engine::impl& engine, const timing_profile& timing)
-    : e_(engine), timing_(timing), transfers_(engine.options.devices.size()), clocks_(*this) {}
+    : e_(engine),
+      timing_(timing),
+      transfers_(engine.options.devices.size()),
+      waiting_copies_(engine.options.devices.size()),
+      clocks_(*this) {}
 
 modelled::~modelled() { clocks_.stop(); }
 
@@ -60,11 +64,36 @@ void modelled::submitted(node& n) {
   n.times.queued = now_;
   const bool kernel = n.as.kind == command_kind::kernel;
   n.times.arrival = now_ + rounded(kernel ? timing_.kernel_submit_ns : timing_.submit_ns);
+  if (auto* streams = waiting_copies(n.as, n.device)) ++(*streams)[n.as.stream.value];
+}
+
+// The streams that have copies waiting in the queue of this one; null for what is not in such a
+// queue, and where streams share queues.
+std::unordered_map<std::uint32_t, std::uint32_t>* modelled::waiting_copies(const command& c,
+                                                                           device_id device) {
+  if (shared_connections(e_.options.connections) != 0) return nullptr;
+  switch (queue_of(c)) {
+    case queue_class::host_to_device:
+      return &waiting_copies_[device.value][0];
+    case queue_class::device_to_host:
+      return &waiting_copies_[device.value][1];
+    case queue_class::compute:
+    case queue_class::none:
+      break;
+  }
+  return nullptr;
 }
 
 // When something that may start now begins: when it has come to the device, and what was before it
 // in its stream has made room.
-std::uint64_t modelled::begin_of(const node& n) const {
+std::uint64_t modelled::begin_of(const node& n) {
+  // An idle copy engine looks at the streams that have something for it, one after the other.
+  double others = 0;
+  if (auto* streams = waiting_copies(n.as, n.device)) {
+    const auto own = streams->find(n.as.stream.value);
+    if (own != streams->end() && --own->second == 0) streams->erase(own);
+    others = static_cast<double>(streams->size() - streams->count(n.as.stream.value));
+  }
   if (now_ == n.times.queued || released_by_ == nullptr) return std::max(now_, n.times.arrival);
   const command& c = n.as;
   double gap = timing_.engine_gap_ns;
@@ -76,9 +105,12 @@ std::uint64_t modelled::begin_of(const node& n) const {
     gap = timing_.kernel_gap_ns;
   } else if (c.kind == command_kind::copy && ended_kind_ == command_kind::copy &&
              c.direction == ended_direction_) {
-    gap = c.stream == ended_stream_ ? 0 : timing_.copy_switch_ns;
+    const bool shared = shared_connections(e_.options.connections) != 0;
+    gap = c.stream == ended_stream_ || shared ? 0 : timing_.copy_switch_ns;
   } else if (c.kind == command_kind::host_function) {
     gap = 0;  // its own latency says all
+  } else if (others > 0) {
+    gap += others * timing_.copy_look_ns;
   }
   if (c.stream != ended_stream_ && c.kind == command_kind::kernel) gap += timing_.wait_gap_ns;
   return std::max(n.times.arrival, now_ + rounded(gap));

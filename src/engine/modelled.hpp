@@ -88,7 +88,9 @@ class modelled final : public host_clocks::events {
     std::uint64_t version = 0;
   };
 
-  [[nodiscard]] std::uint64_t begin_of(const node& n) const;
+  [[nodiscard]] std::uint64_t begin_of(const node& n);  // once, when it starts
+  std::unordered_map<std::uint32_t, std::uint32_t>* waiting_copies(const command& c,
+                                                                   device_id device);
   void post(event::kind what, std::uint64_t ns, node* n, std::uint64_t count, block* b = nullptr);
   void run(const work& w);
   void run_kernel(const work& w);
@@ -127,6 +129,8 @@ class modelled final : public host_clocks::events {
   stream_id ended_stream_;
   std::uint64_t ended_bytes_ = 0;
   std::vector<std::array<transfer, 2>> transfers_;  // by device and direction
+  // By device and direction: streams, and how many of their copies have not begun.
+  std::vector<std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2>> waiting_copies_;
   host_clocks::thread* host_function_thread_ = nullptr;
   std::uint64_t host_function_over_ns_ = 0;
   stream_id last_launch_;
