@@ -92,6 +92,9 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
   if (options.silent) {
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+  } else if (!options.output.empty()) {
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, options.output.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
   }
   // The child must not inherit that SIGINT and SIGQUIT are ignored.
   posix_spawnattr_t attributes;

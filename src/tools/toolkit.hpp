@@ -12,6 +12,9 @@ struct toolkit {
   [[nodiscard]] std::filesystem::path nvcc() const { return root / "bin" / "nvcc"; }
   [[nodiscard]] std::filesystem::path headers() const { return root / "include"; }
   [[nodiscard]] std::filesystem::path libraries() const { return root / "lib64"; }
+  [[nodiscard]] std::filesystem::path calibration_program() const {
+    return root / "share" / "streambed" / "calibrate.cu";
+  }
   [[nodiscard]] std::filesystem::path timeline_page() const {
     return root / "share" / "streambed" / "timeline.html";
   }

@@ -1,9 +1,11 @@
 """The `streambed` command: what it answers, and with which exit status."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import unittest
 
 STREAMBED = sys.argv.pop()
@@ -104,6 +106,92 @@ class Device(unittest.TestCase):
         self.assertEqual(answer.returncode, 2)
         self.assertIn("abacus", answer.stderr)
         self.assertIn("h200", answer.stderr)
+
+    def test_list_has_all_built_in_devices(self):
+        answer = streambed("device", "list")
+        self.assertEqual([line.split()[0] for line in answer.stdout.splitlines()],
+                         ["h200", "fermi", "gtx1050", "no-overlap", "v100"])
+
+    def test_show_says_where_the_numbers_come_from(self):
+        self.assertIn("measured on an NVIDIA H200", streambed("device", "show", "h200").stdout)
+        self.assertIn("published figures", streambed("device", "show", "v100").stdout)
+
+    def test_show_text_prints_the_file_itself(self):
+        answer = streambed("device", "show", "fermi", "--text")
+        self.assertIn("\nbase = h200\n", answer.stdout)
+        self.assertIn("\nhardware_queues = 1\n", answer.stdout)
+
+    def test_show_reads_a_file_and_names_the_line_that_is_wrong(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "my.profile"
+            path.write_text("base = v100\norigin = a test\nmultiprocessors = 3\n")
+            answer = streambed("device", "show", str(path))
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertRegex(answer.stdout, r"multiprocessors +3\n")
+            path.write_text("base = v100\norigin = a test\nwheels = 4\n")
+            answer = streambed("device", "show", str(path))
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn(f"{path}:3: wheels: there is no such key", answer.stderr)
+
+
+class Calibrate(unittest.TestCase):
+    """With compilers that only seem to be ones: there is no GPU here."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def compiler(self, program):
+        """An nvcc that turns everything into this shell script."""
+        nvcc = self.path / "nvcc"
+        nvcc.write_text("#!/bin/sh\nwhile [ \"$1\" != -o ]; do shift; done\n"
+                        f"cat > \"$2\" <<'END'\n#!/bin/sh\n{program}\nEND\nchmod +x \"$2\"\n")
+        nvcc.chmod(0o755)
+        return dict(os.environ, PATH=f"{self.path}:{os.environ['PATH']}")
+
+    def test_without_a_compiler_it_says_what_is_missing(self):
+        answer = streambed("device", "calibrate", env={"PATH": str(self.path)})
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("there is no nvcc on PATH", answer.stderr)
+
+    def test_our_own_compiler_is_refused(self):
+        own = pathlib.Path(STREAMBED).resolve().parent
+        if not (own / "nvcc").exists():
+            self.skipTest("this toolkit has no nvcc")
+        answer = streambed("device", "calibrate", env=dict(os.environ, PATH=str(own)))
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("Streambed's own", answer.stderr)
+
+    def test_a_machine_without_a_gpu_is_told_and_nothing_is_written(self):
+        out = self.path / "gpu.profile"
+        answer = streambed("device", "calibrate", "-o", str(out), env=self.compiler("exit 4"))
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("no GPU", answer.stderr)
+        self.assertFalse(out.exists())
+
+    def test_what_was_measured_becomes_a_profile_that_can_be_used(self):
+        out = self.path / "gpu.profile"
+        env = self.compiler("echo name = My GPU; echo multiprocessors = 42; echo call.cudaMalloc = 7")
+        answer = streambed("device", "calibrate", "-o", str(out), env=env)
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        shown = streambed("device", "show", str(out)).stdout
+        self.assertRegex(shown, r"My GPU\n(.*\n)*.*multiprocessors +42\n")
+        self.assertIn("call.cudaMalloc = 7\n", out.read_text())
+        self.assertNotIn("clock_khz", out.read_text())
+
+        again = streambed("device", "calibrate", "-o", str(out), env=env)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--force", again.stderr)
+        self.assertEqual(streambed("device", "calibrate", "-o", str(out), "--force", env=env).returncode, 0)
+
+    def test_nonsense_from_the_device_is_no_profile(self):
+        out = self.path / "gpu.profile"
+        env = self.compiler("echo multiprocessors = 0")
+        answer = streambed("device", "calibrate", "-o", str(out), env=env)
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn("multiprocessors", answer.stderr)
+        self.assertFalse(out.exists())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,599 @@
+// Measures a GPU and prints a profile of it: `key = value` lines, as docs/devices.md describes
+// them. `streambed device calibrate` compiles and runs this; by hand: nvcc -O2 -std=c++17
+// calibrate.cu.
+//
+// Each number is measured by itself, in the order in which later ones need earlier ones. All of it
+// is medians of some runs; the whole takes less than half a minute. With the argument `quick` rates
+// are measured with less work, for devices that are slow.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace {
+
+using clk = std::chrono::steady_clock;
+using action = std::function<void()>;
+constexpr std::size_t kib = 1024, mib = 1024 * kib;
+
+#define MUST(call) must((call), #call)
+void must(cudaError_t e, const char* what) {
+  if (e == cudaSuccess) return;
+  std::fprintf(stderr, "calibrate: %s: %s\n", what, cudaGetErrorString(e));
+  std::exit(3);
+}
+
+// --- kernels
+
+__global__ void nop() {}
+__global__ void gate_kernel(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+__global__ void wait_cycles(long long cycles) {
+  const long long start = clock64();
+  while (clock64() - start < cycles) {
+  }
+}
+__global__ void touch(float* a, std::size_t n) {
+  const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
+  if (i < n) a[i] = a[i] + 1.0f;
+}
+// Eight chains, so that the latency of one operation does not count.
+template <class T>
+__global__ void multiply_add(T* out, int reps, T factor) {
+  T x[8];
+  for (int k = 0; k < 8; ++k) x[k] = static_cast<T>(threadIdx.x + k);
+  for (int r = 0; r < reps; ++r)
+    for (int k = 0; k < 8; ++k) x[k] = x[k] * factor + static_cast<T>(0.5);
+  T sum = 0;
+  for (int k = 0; k < 8; ++k) sum += x[k];
+  if (sum == static_cast<T>(-1)) *out = sum;
+}
+__global__ void roots_and_quotients(float* out, int reps) {
+  float x = 1.5f + threadIdx.x, y = 2.5f + threadIdx.x;
+  for (int r = 0; r < reps; ++r) {
+    x = sqrtf(1.0f / x + 1.0f);
+    y = sqrtf(1.0f / y + 1.0f);
+  }
+  if (x + y == -1.0f) *out = x;
+}
+__global__ void shared_reads(float* out, int reps) {
+  __shared__ volatile float a[256];
+  a[threadIdx.x] = threadIdx.x;
+  __syncthreads();
+  float sum = 0;
+  for (int r = 0; r < reps; ++r) sum += a[threadIdx.x ^ (r & 31)];
+  if (sum == -1.0f) *out = sum;
+}
+__global__ void atomic_adds(int* a, int reps) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int r = 0; r < reps; ++r) atomicAdd(a + ((i + r * 4096u) & 0xfffffu), 1);
+}
+__global__ void barriers(int reps) {
+  for (int r = 0; r < reps; ++r) __syncthreads();
+}
+void CUDART_CB host_function(void*) {}
+
+// --- ways to measure, in nanoseconds
+
+double ns_since(clk::time_point begin) {
+  return std::chrono::duration<double, std::nano>(clk::now() - begin).count();
+}
+
+double median(int n, const std::function<double()>& f) {
+  std::vector<double> v;
+  for (int i = 0; i < n; ++i) v.push_back(f());
+  std::sort(v.begin(), v.end());
+  return v[v.size() / 2];
+}
+
+// What one call costs the host, out of 200 into an idle device.
+double burst(const action& f) {
+  return median(15, [&] {
+    MUST(cudaDeviceSynchronize());
+    const auto begin = clk::now();
+    for (int i = 0; i < 200; ++i) f();
+    const double ns = ns_since(begin) / 200;
+    MUST(cudaDeviceSynchronize());
+    return ns;
+  });
+}
+
+// One call, with what has to be done before and after it.
+double single(const action& before, const action& f, const action& after, int runs = 15) {
+  return median(runs, [&] {
+    before();
+    MUST(cudaDeviceSynchronize());
+    const auto begin = clk::now();
+    f();
+    const double ns = ns_since(begin);
+    MUST(cudaDeviceSynchronize());
+    after();
+    return ns;
+  });
+}
+
+// From an idle device to an idle stream.
+double wall(cudaStream_t s, const action& f, int runs = 15) {
+  return median(runs, [&] {
+    MUST(cudaDeviceSynchronize());
+    const auto begin = clk::now();
+    f();
+    MUST(cudaStreamSynchronize(s));
+    return ns_since(begin);
+  });
+}
+
+double between_events(cudaStream_t s, const action& f, int runs = 9) {
+  cudaEvent_t a, b;
+  MUST(cudaEventCreate(&a));
+  MUST(cudaEventCreate(&b));
+  const double ns = median(runs, [&] {
+    MUST(cudaEventRecord(a, s));
+    f();
+    MUST(cudaEventRecord(b, s));
+    MUST(cudaEventSynchronize(b));
+    float ms = 0;
+    MUST(cudaEventElapsedTime(&ms, a, b));
+    return ms * 1e6;
+  });
+  MUST(cudaEventDestroy(a));
+  MUST(cudaEventDestroy(b));
+  return ns;
+}
+
+int* new_flag() {
+  int* flag = nullptr;
+  MUST(cudaHostAlloc(reinterpret_cast<void**>(&flag), 256, cudaHostAllocMapped));
+  *flag = 0;
+  return flag;
+}
+
+// The device's time for each of `count` rounds of f: a kernel holds the stream until all of them
+// are there.
+double chain(cudaStream_t s, int count, const action& f) {
+  static int* const flag = new_flag();
+  cudaEvent_t a, b;
+  MUST(cudaEventCreate(&a));
+  MUST(cudaEventCreate(&b));
+  const double ns = median(9, [&] {
+    *flag = 0;
+    gate_kernel<<<1, 1, 0, s>>>(flag);
+    MUST(cudaEventRecord(a, s));
+    for (int i = 0; i < count; ++i) f();
+    MUST(cudaEventRecord(b, s));
+    *static_cast<volatile int*>(flag) = 1;
+    MUST(cudaEventSynchronize(b));
+    float ms = 0;
+    MUST(cudaEventElapsedTime(&ms, a, b));
+    return ms * 1e6 / count;
+  });
+  MUST(cudaEventDestroy(a));
+  MUST(cudaEventDestroy(b));
+  return ns;
+}
+
+// What one unit of work more takes: the difference between a size and twice that size.
+double slope(double size, const std::function<double(double)>& ns_of) {
+  return (ns_of(2 * size) - ns_of(size)) / size;
+}
+
+class calibration {
+ public:
+  explicit calibration(bool quick) : quick_(quick) {
+    MUST(cudaGetDeviceProperties(&properties_, 0));
+    MUST(cudaStreamCreateWithFlags(&s_, cudaStreamNonBlocking));
+    MUST(cudaStreamCreateWithFlags(&t_, cudaStreamNonBlocking));
+    MUST(cudaEventCreateWithFlags(&plain_, cudaEventDisableTiming));
+    MUST(cudaEventCreateWithFlags(&back_, cudaEventDisableTiming));
+    MUST(cudaEventCreate(&timed_));
+    MUST(cudaMalloc(reinterpret_cast<void**>(&device_), 64 * mib));
+    MUST(cudaMallocHost(reinterpret_cast<void**>(&pinned_), 64 * mib));
+    pageable_ = static_cast<char*>(std::malloc(32 * mib));
+    std::memset(pinned_, 1, 64 * mib);
+    std::memset(pageable_, 1, 32 * mib);
+    for (int i = 0; i < 200; ++i) nop<<<1, 1, 0, s_>>>();
+    MUST(cudaDeviceSynchronize());
+  }
+
+  void properties();
+  void calls();
+  void rare_calls();
+  void latencies();
+  void gaps();
+  void copies();
+  void rates();
+
+ private:
+  double put(const std::string& key, double value) {
+    value = std::max(value, 0.0);
+    std::printf("%s = %.6g\n", key.c_str(), value);
+    std::fflush(stdout);
+    return of_[key] = value;
+  }
+  void put_call(std::initializer_list<const char*> names, double ns) {
+    for (const char* name : names) put(std::string("call.") + name, ns);
+  }
+  double of(const std::string& key) const { return of_.at(key); }
+  void attribute(const char* key, cudaDeviceAttr which, double least = 0) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, which, 0) != cudaSuccess) return;
+    std::printf("%s = %.0f\n", key, std::max(least, static_cast<double>(value)));
+  }
+  void yes_or_no(const char* key, cudaDeviceAttr which) {
+    int value = 0;
+    if (cudaDeviceGetAttribute(&value, which, 0) == cudaSuccess)
+      std::printf("%s = %s\n", key, value != 0 ? "yes" : "no");
+  }
+  void copy_in(const char* from, std::size_t n) {
+    MUST(cudaMemcpyAsync(device_, from, n, cudaMemcpyHostToDevice, s_));
+  }
+  void copy_out(char* to, std::size_t n) {
+    MUST(cudaMemcpyAsync(to, device_, n, cudaMemcpyDeviceToHost, s_));
+  }
+  void copy_inside(std::size_t n) {
+    MUST(cudaMemcpyAsync(device_ + 32 * mib, device_, n, cudaMemcpyDeviceToDevice, s_));
+  }
+  void link(const std::string& key, bool in);
+  double per_ns(double size, double units, const std::function<void(int)>& launch);
+
+  bool quick_;
+  cudaDeviceProp properties_{};
+  cudaStream_t s_, t_;
+  cudaEvent_t plain_, back_, timed_;
+  char *device_ = nullptr, *pinned_ = nullptr, *pageable_ = nullptr;
+  std::map<std::string, double> of_;
+};
+
+void calibration::properties() {
+  const cudaDeviceProp& p = properties_;
+  std::printf("name = %s\n", p.name);
+  std::printf("global_bytes = %zu\n", p.totalGlobalMem);
+  std::printf("shared_per_block = %zu\n", p.sharedMemPerBlock);
+  std::printf("max_grid = %d %d %d\n", p.maxGridSize[0], p.maxGridSize[1], p.maxGridSize[2]);
+  int least = 0, greatest = 0;
+  MUST(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  std::printf("least_priority = %d\ngreatest_priority = %d\n", least, greatest);
+  attribute("compute_major", cudaDevAttrComputeCapabilityMajor);
+  attribute("compute_minor", cudaDevAttrComputeCapabilityMinor);
+  attribute("memory_clock_khz", cudaDevAttrMemoryClockRate, 1);
+  attribute("memory_bus_bits", cudaDevAttrGlobalMemoryBusWidth, 1);
+  attribute("l2_bytes", cudaDevAttrL2CacheSize);
+  attribute("shared_per_block_optin", cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  attribute("reserved_shared_per_block", cudaDevAttrReservedSharedMemoryPerBlock);
+  attribute("registers_per_block", cudaDevAttrMaxRegistersPerBlock);
+  attribute("multiprocessors", cudaDevAttrMultiProcessorCount);
+  attribute("clock_khz", cudaDevAttrClockRate, 1);
+  attribute("threads_per_multiprocessor", cudaDevAttrMaxThreadsPerMultiProcessor);
+  attribute("blocks_per_multiprocessor", cudaDevAttrMaxBlocksPerMultiprocessor);
+  attribute("shared_per_multiprocessor", cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  attribute("registers_per_multiprocessor", cudaDevAttrMaxRegistersPerMultiprocessor);
+  attribute("single_to_double_ratio", cudaDevAttrSingleToDoublePrecisionPerfRatio);
+  attribute("copy_engines", cudaDevAttrAsyncEngineCount);
+  yes_or_no("ecc", cudaDevAttrEccEnabled);
+  yes_or_no("concurrent_kernels", cudaDevAttrConcurrentKernels);
+  yes_or_no("stream_priorities", cudaDevAttrStreamPrioritiesSupported);
+  yes_or_no("cooperative_launch", cudaDevAttrCooperativeLaunch);
+}
+
+void calibration::calls() {
+  const double launch = burst([&] { nop<<<1, 1, 0, s_>>>(); });
+  put_call({"cudaLaunchKernel", "cudaLaunchKernelExC", "cudaLaunchCooperativeKernel"}, launch);
+  bool other = false;
+  put("other_stream_ns", burst([&] {
+                           other = !other;
+                           nop<<<1, 1, 0, other ? t_ : s_>>>();
+                         }) - launch);
+  const double record = burst([&] { cudaEventRecord(plain_, s_); });
+  put_call({"cudaEventRecord", "cudaEventRecordWithFlags"}, record);
+  put("timed_record_ns", burst([&] { cudaEventRecord(timed_, s_); }) - record);
+  put_call({"cudaStreamWaitEvent"}, burst([&] {
+                                      cudaEventRecord(plain_, s_);
+                                      cudaStreamWaitEvent(t_, plain_, 0);
+                                    }) - record);
+  const double copy = burst([&] { copy_in(pinned_, 4); });
+  put_call({"cudaMemcpyAsync", "cudaMemcpy"}, copy);
+  put("inside_copy_ns", burst([&] { copy_inside(4); }) - copy);
+  put_call({"cudaMemsetAsync", "cudaMemset"}, burst([&] { cudaMemsetAsync(device_, 0, 4, s_); }));
+  put_call({"cudaLaunchHostFunc", "cudaStreamAddCallback"},
+           burst([&] { cudaLaunchHostFunc(s_, host_function, nullptr); }));
+  put_call({"cudaStreamQuery"}, burst([&] { cudaStreamQuery(s_); }));
+  MUST(cudaEventRecord(plain_, s_));
+  put_call({"cudaEventQuery"}, burst([&] { cudaEventQuery(plain_); }));
+  int number = 0;
+  put("call_ns", burst([&] { cudaStreamGetPriority(s_, &number); }));
+  put_call({"cudaGetDevice"}, burst([&] { cudaGetDevice(&number); }));
+  put_call({"cudaSetDevice"}, burst([] { cudaSetDevice(0); }));
+  put_call({"cudaGetLastError", "cudaPeekAtLastError"}, burst([] { (void)cudaPeekAtLastError(); }));
+}
+
+void calibration::rare_calls() {
+  const action nothing = [] {};
+  void* p = nullptr;
+  const action allocate = [&] { MUST(cudaMalloc(&p, mib)); };
+  const action release = [&] { MUST(cudaFree(p)); };
+  put_call({"cudaMalloc"}, single(nothing, allocate, release));
+  put_call({"cudaFree"}, single(allocate, release, nothing));
+  const action allocate_in_order = [&] { MUST(cudaMallocAsync(&p, 64 * kib, s_)); };
+  const action release_in_order = [&] { MUST(cudaFreeAsync(p, s_)); };
+  for (int i = 0; i < 5; ++i) {
+    allocate_in_order();
+    release_in_order();
+  }
+  put_call({"cudaMallocAsync"}, single(nothing, allocate_in_order, release_in_order));
+  put_call({"cudaFreeAsync"}, single(allocate_in_order, release_in_order, nothing));
+  put_call({"cudaMallocManaged"},
+           single(nothing, [&] { MUST(cudaMallocManaged(&p, mib)); }, release));
+
+  const auto host = [&](double bytes) {
+    return single(
+        nothing, [&] { MUST(cudaMallocHost(&p, static_cast<std::size_t>(bytes))); },
+        [&] { MUST(cudaFreeHost(p)); }, 9);
+  };
+  const double page_ns = slope(4.0 * mib, host);
+  put("pin_bytes_per_ns", 1 / std::max(page_ns, 1e-6));
+  put_call({"cudaMallocHost", "cudaHostAlloc"}, host(4.0 * mib) - page_ns * 4 * mib);
+  put_call({"cudaFreeHost"}, single([&] { MUST(cudaMallocHost(&p, mib)); },
+                                    [&] { MUST(cudaFreeHost(p)); }, nothing, 9));
+  put_call({"cudaHostRegister"},
+           single(
+               nothing, [&] { MUST(cudaHostRegister(pageable_, 64 * kib, 0)); },
+               [&] { MUST(cudaHostUnregister(pageable_)); }, 9) -
+               page_ns * 64 * kib);
+
+  cudaStream_t made = nullptr;
+  const action create = [&] { MUST(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking)); };
+  const action destroy = [&] { MUST(cudaStreamDestroy(made)); };
+  put_call({"cudaStreamCreate", "cudaStreamCreateWithFlags", "cudaStreamCreateWithPriority"},
+           single(nothing, create, destroy));
+  put_call({"cudaStreamDestroy"}, single(create, destroy, nothing));
+}
+
+void calibration::latencies() {
+  const double launch = of("call.cudaLaunchKernel");
+  const double record = chain(s_, 1, [] {});
+  put("record_ns", record);
+
+  // A kernel and the gap after it cannot be told apart from outside; they are divided as on the
+  // H200.
+  const double period = chain(s_, 100, [&] { nop<<<1, 1, 0, s_>>>(); });
+  put("kernel_ns", period * 550 / 1580);
+  put("block_ns", period * 50 / 1580);
+  put("kernel_gap_ns", period * 980 / 1580);
+  const double kernel = of("kernel_ns") + of("block_ns");
+
+  // Completion as a query sees it, and as a waiting call does.
+  const double waited = wall(s_, [&] { nop<<<1, 1, 0, s_>>>(); }, 51);
+  const double asked = median(51, [&] {
+    MUST(cudaDeviceSynchronize());
+    const auto begin = clk::now();
+    nop<<<1, 1, 0, s_>>>();
+    while (cudaStreamQuery(s_) == cudaErrorNotReady) {
+    }
+    return ns_since(begin);
+  });
+  put("wake_ns", waited - asked + of("call.cudaStreamQuery") / 2);
+  put("kernel_submit_ns", waited - launch - kernel - of("wake_ns"));
+
+  const auto held = [&](double cycles) {
+    return wall(s_, [&] { wait_cycles<<<1, 32, 0, s_>>>(static_cast<long long>(cycles)); });
+  };
+  const double cycles = 200000;
+  const double long_wait = held(cycles) - slope(cycles, held) * cycles;
+  put("long_wake_ns", long_wait - launch - of("kernel_submit_ns") - kernel);
+
+  const double copy = of("call.cudaMemcpyAsync");
+  put("to_device.small_ns", between_events(s_, [&] { copy_in(pinned_, 4); }) - copy);
+  put("to_host.small_ns", between_events(s_, [&] { copy_out(pinned_, 4); }) - copy);
+  put("submit_ns",
+      wall(s_, [&] { copy_in(pinned_, 4); }, 51) - copy - of("to_device.small_ns") - of("wake_ns"));
+
+  const action call = [&] { MUST(cudaLaunchHostFunc(s_, host_function, nullptr)); };
+  const double body = 100;  // what the model takes for one that does nothing
+  put("host_function_ns", chain(s_, 50, call) - body);
+  put("host_function_idle_ns",
+      wall(s_, call, 51) - of("call.cudaLaunchHostFunc") - of("submit_ns") - body - of("wake_ns"));
+}
+
+void calibration::gaps() {
+  const double period = of("kernel_ns") + of("block_ns") + of("kernel_gap_ns");
+  put("wait_gap_ns", chain(s_, 50,
+                           [&] {
+                             nop<<<1, 1, 0, s_>>>();
+                             cudaEventRecord(plain_, s_);
+                             cudaStreamWaitEvent(t_, plain_, 0);
+                             nop<<<1, 1, 0, t_>>>();
+                             cudaEventRecord(back_, t_);
+                             cudaStreamWaitEvent(s_, back_, 0);
+                           }) /
+                             2 -
+                         period);
+  put("fill_ns", chain(s_, 50, [&] { cudaMemsetAsync(device_, 0, 4, s_); }) - of("kernel_gap_ns"));
+  auto* const data = reinterpret_cast<float*>(device_);
+  put("memory_latency_ns", chain(s_, 50, [&] { touch<<<1, 32, 0, s_>>>(data, 32); }) - period);
+
+  // A graph of many nodes against one of few.
+  const auto graph_of = [&](int nodes) {
+    cudaGraph_t graph;
+    cudaGraphExec_t made;
+    MUST(cudaStreamBeginCapture(s_, cudaStreamCaptureModeGlobal));
+    for (int i = 0; i < nodes; ++i) nop<<<1, 1, 0, s_>>>();
+    MUST(cudaStreamEndCapture(s_, &graph));
+    const auto begin = clk::now();
+    MUST(cudaGraphInstantiate(&made, graph, 0));
+    if (nodes == 20) put_call({"cudaGraphInstantiate"}, ns_since(begin));
+    MUST(cudaGraphDestroy(graph));
+    return made;
+  };
+  const cudaGraphExec_t few = graph_of(20), many = graph_of(120);
+  const auto launch = [&](cudaGraphExec_t g) { MUST(cudaGraphLaunch(g, s_)); };
+  launch(few);
+  launch(many);
+  const double node =
+      (wall(s_, [&] { launch(many); }, 31) - wall(s_, [&] { launch(few); }, 31)) / 100;
+  put("graph_gap_ns", node - of("kernel_ns") - of("block_ns"));
+  put_call({"cudaGraphLaunch"}, single([] {}, [&] { launch(few); }, [] {}, 31));
+  MUST(cudaGraphExecDestroy(few));
+  MUST(cudaGraphExecDestroy(many));
+}
+
+// One direction between host and device.
+void calibration::link(const std::string& key, bool in) {
+  const auto copy = [&](char* host, std::size_t n) { in ? copy_in(host, n) : copy_out(host, n); };
+  const double call = of("call.cudaMemcpyAsync");
+  const auto pinned = [&](double n) {
+    return between_events(s_, [&] { copy(pinned_, static_cast<std::size_t>(n)); });
+  };
+  const double byte = slope(16.0 * mib, pinned);
+  put(key + ".pinned_bytes_per_ns", 1 / byte);
+  put(key + ".pinned_ns", pinned(64.0 * kib) - call - 64 * kib * byte);
+
+  const auto paged = [&](double n) {
+    return wall(s_, [&] { copy(pageable_, static_cast<std::size_t>(n)); });
+  };
+  const double paged_byte = slope(8.0 * mib, paged);
+  put(key + ".pageable_bytes_per_ns", 1 / paged_byte);
+  // Copies to the device of up to 2 MiB go by way of the driver's own memory: another rate.
+  const double small = in ? 4.0 * mib : 64.0 * kib;
+  const double rest = paged(small) - call - of("submit_ns") - of("long_wake_ns");
+  put(key + ".pageable_ns", std::min(rest - small * paged_byte, 50000.0));
+}
+
+void calibration::copies() {
+  const auto staged = [&](double n) {
+    return single([] {}, [&] { copy_in(pageable_, static_cast<std::size_t>(n)); }, [] {});
+  };
+  put("stage_bytes_per_ns", 1 / slope(512.0 * kib, staged));
+  link("to_device", true);
+  link("to_host", false);
+
+  const std::size_t n = 32 * mib;
+  const double moving = n / of("to_device.pinned_bytes_per_ns");
+  const double alone = wall(s_, [&] { copy_in(pinned_, n); });
+  const double both = median(9, [&] {
+    MUST(cudaDeviceSynchronize());
+    const auto begin = clk::now();
+    copy_in(pinned_, n);
+    MUST(cudaMemcpyAsync(pinned_ + n, device_ + n, n, cudaMemcpyDeviceToHost, t_));
+    MUST(cudaDeviceSynchronize());
+    return ns_since(begin);
+  });
+  put("both_directions", std::min(1.0, moving / (both - (alone - moving))));
+
+  const std::size_t some = 64 * kib;
+  const double one = of("to_device.pinned_ns") + some / of("to_device.pinned_bytes_per_ns");
+  const double kernel = of("kernel_ns") + of("block_ns");
+  const auto to_and_fro = [&] {
+    return chain(s_, 20, [&] {
+      copy_in(pinned_, some);
+      nop<<<1, 1, 0, s_>>>();
+    });
+  };
+  const double undisturbed = to_and_fro();
+  put("engine_gap_ns", (undisturbed - one - kernel) / 2);
+  // The same while another stream has a copy that cannot begin.
+  int* const later = new_flag();
+  gate_kernel<<<1, 1, 0, t_>>>(later);
+  MUST(cudaMemcpyAsync(device_ + mib, pinned_ + mib, some, cudaMemcpyHostToDevice, t_));
+  put("copy_look_ns", to_and_fro() - undisturbed);
+  *static_cast<volatile int*>(later) = 1;
+  MUST(cudaDeviceSynchronize());
+  // Copies in turns on two streams against as many on one.
+  const auto turns = [&](cudaStream_t other) {
+    const int rounds = 20;
+    return chain(s_, 1,
+                 [&] {
+                   MUST(cudaEventRecord(plain_, s_));
+                   MUST(cudaStreamWaitEvent(other, plain_, 0));
+                   for (int i = 0; i < rounds; ++i)
+                     MUST(cudaMemcpyAsync(device_ + (i % 2) * mib, pinned_ + (i % 2) * mib, some,
+                                          cudaMemcpyHostToDevice, i % 2 == 0 ? s_ : other));
+                   MUST(cudaEventRecord(back_, other));
+                   MUST(cudaStreamWaitEvent(s_, back_, 0));
+                 }) /
+           rounds;
+  };
+  put("copy_switch_ns", turns(t_) - turns(s_));
+
+  put("copy_inside_ns", between_events(s_, [&] { copy_inside(4); }) - of("call.cudaMemcpyAsync") -
+                            of("inside_copy_ns"));
+}
+
+// Operations per nanosecond; `launch` does `units` of them on the whole device for each round.
+double calibration::per_ns(double rounds, double units, const std::function<void(int)>& launch) {
+  if (quick_) rounds = std::max(4.0, rounds / 64);
+  const double ns = slope(rounds, [&](double n) {
+    return between_events(s_, [&] { launch(static_cast<int>(n)); }, 5);
+  });
+  return units / std::max(ns, 1e-9);
+}
+
+void calibration::rates() {
+  const std::size_t bytes = (quick_ ? 32 : 1024) * mib;
+  char* large = nullptr;
+  MUST(cudaMalloc(reinterpret_cast<void**>(&large), bytes));
+  auto* const data = reinterpret_cast<float*>(large);
+  put("memory_bytes_per_ns", 1 / slope(bytes / 2.0, [&](double n) {
+                               const auto count = static_cast<std::size_t>(n / 4);
+                               const auto blocks = static_cast<unsigned>(count / 256);
+                               return between_events(
+                                   s_, [&] { touch<<<blocks, 256, 0, s_>>>(data, count); }, 5);
+                             }) * 2);
+  put("copy_bytes_per_ns",
+      2 / slope(bytes / 4.0, [&](double n) {
+        const auto count = static_cast<std::size_t>(n);
+        return between_events(
+            s_,
+            [&] {
+              MUST(cudaMemcpyAsync(large + bytes / 2, large, count, cudaMemcpyDeviceToDevice, s_));
+            },
+            5);
+      }));
+
+  const int blocks = 8 * properties_.multiProcessorCount;
+  const double threads = 256.0 * blocks;
+  auto* const wide = reinterpret_cast<double*>(large);
+  put("fp32_per_ns", per_ns(4096, threads * 16, [&](int n) {
+        multiply_add<float><<<blocks, 256, 0, s_>>>(data, n, 1.0001f);
+      }));
+  put("fp64_per_ns", per_ns(1024, threads * 16, [&](int n) {
+        multiply_add<double><<<blocks, 256, 0, s_>>>(wide, n, 1.0001);
+      }));
+  put("special_per_ns", per_ns(1024, threads * 4, [&](int n) {
+        roots_and_quotients<<<blocks, 256, 0, s_>>>(data, n);
+      }));
+  put("shared_bytes_per_ns",
+      per_ns(4096, threads * 4, [&](int n) { shared_reads<<<blocks, 256, 0, s_>>>(data, n); }));
+  put("atomics_per_ns", per_ns(256, threads, [&](int n) {
+        atomic_adds<<<blocks, 256, 0, s_>>>(reinterpret_cast<int*>(large), n);
+      }));
+  put("barrier_ns", 1 / per_ns(1024, 1, [&](int n) { barriers<<<1, 256, 0, s_>>>(n); }));
+  MUST(cudaFree(large));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
+    std::fprintf(stderr, "calibrate: there is no GPU here\n");
+    return 4;
+  }
+  MUST(cudaFree(nullptr));
+  calibration c(count > 1 && std::strcmp(arguments[1], "quick") == 0);
+  c.properties();
+  c.calls();
+  c.rare_calls();
+  c.latencies();
+  c.gaps();
+  c.copies();
+  c.rates();
+}
