@@ -1,0 +1,165 @@
+"""Profiles as a program meets them: through STREAMBED_DEVICE, by name and by file.
+
+Called as: devices_test.py TOOLKIT
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOOLKIT = pathlib.Path(sys.argv.pop(1))
+
+
+def run(program, device, **more):
+    environment = dict(os.environ, STREAMBED_DEVICE=str(device), **more)
+    environment["LD_PRELOAD"] = str(TOOLKIT / "lib64/streambed/libstreambed_interpose.so")
+    return subprocess.run([str(program)], env=environment, capture_output=True, text=True, timeout=300)
+
+
+class Devices(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.program = pathlib.Path(cls.folder.name) / "devices"
+        cls.compile(cls.program)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    @classmethod
+    def compile(cls, program, *flags):
+        subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", *flags, "-o", str(program),
+                        str(HERE / "devices.cu")], check=True)
+
+    def values(self, device, **more):
+        done = run(self.program, device, **more)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return dict(line.split("\t") for line in done.stdout.splitlines())
+
+    def times(self, device, **more):
+        words = ("name", "main", "end")
+        return {k: float(v) for k, v in self.values(device, **more).items() if k not in words}
+
+    def profile(self, text, name="own.profile"):
+        path = pathlib.Path(self.folder.name) / name
+        path.write_text("base = h200\norigin = a test\n" + text)
+        return path
+
+    def near(self, value, wanted):
+        self.assertLess(abs(value - wanted), 0.1 * wanted + 30, f"{value} instead of about {wanted}")
+
+    def test_on_an_h200_everything_overlaps(self):
+        t = self.times("h200")
+        self.near(t["in_and_kernel"], max(t["in"], t["kernel"]))
+        self.near(t["in_and_out"], t["in"] / 0.91)
+        self.near(t["two_kernels"], 1000)
+        self.near(t["depth_first"], 2000)
+
+    def test_without_overlap_everything_takes_turns(self):
+        t = self.times("no-overlap")
+        self.assertEqual((t["overlap"], t["async_engines"]), (0, 0))
+        self.near(t["in_and_kernel"], t["in"] + t["kernel"])
+        self.near(t["in_and_out"], t["in"] + t["out"])
+        self.near(t["two_kernels"], 2000)
+        self.near(t["depth_first"], 8000)
+
+    def test_one_engine_is_shared_by_both_directions(self):
+        t = self.times(self.profile("copy_engines = 1\n"))
+        self.assertEqual((t["overlap"], t["async_engines"]), (1, 1))
+        self.near(t["in_and_out"], t["in"] + t["out"])
+        self.near(t["in_and_kernel"], max(t["in"], t["kernel"]))
+
+    def test_a_fermi_has_one_queue_whatever_one_sets(self):
+        t = self.times("fermi", CUDA_DEVICE_MAX_CONNECTIONS="8")
+        self.near(t["depth_first"], 5000)
+        self.near(t["two_kernels"], 1000)
+        self.assertEqual(t["greatest"], 0)
+
+    def test_a_program_sees_the_properties_of_its_device(self):
+        v = self.values("v100")
+        self.assertEqual((v["name"], v["multiprocessors"]), ("Tesla V100-SXM2-16GB", "80"))
+        v = self.values("gtx1050")
+        self.assertEqual((v["name"], v["multiprocessors"]), ("NVIDIA GeForce GTX 1050", "6"))
+
+    def test_slower_links_and_the_same_program(self):
+        fast, slow = self.times("h200"), self.times("gtx1050")
+        self.near(slow["in"], fast["in"] * 55.52 / 12)
+        self.near(slow["kernel"], 1000)
+
+    def test_a_static_program_knows_the_profiles_too(self):
+        program = pathlib.Path(self.folder.name) / "static"
+        self.compile(program, "-cudart", "static")
+        done = run(program, "v100")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("multiprocessors\t80", done.stdout)
+
+    def refused(self, device, *words):
+        done = run(self.program, device)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertEqual(done.stdout, "", "main has begun")
+        for word in words:
+            self.assertIn(word, done.stderr)
+
+    def test_an_unknown_device_ends_the_program_before_main(self):
+        self.refused("h2000", "STREAMBED_DEVICE", "'h2000'", "gtx1050", "no-overlap")
+
+    def test_a_broken_profile_is_named_with_line_and_key(self):
+        path = self.profile("multiprocessors = many\n")
+        self.refused(path, f"{path}:3: multiprocessors: 'many' is not a number")
+        path = self.profile("clock_khz = 1000\nmultiprocesors = 3\n")
+        self.refused(path, f"{path}:4: multiprocesors: there is no such key")
+        self.refused("/nowhere/at.profile", "/nowhere/at.profile: the profile cannot be read")
+
+
+class Variants(unittest.TestCase):
+    def test_programs_that_nothing_was_fitted_on_stay_within_their_bounds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "variants"
+            subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-o", str(program),
+                            str(HERE / "variants.cu")], check=True)
+            for device in ("h200", "v100", "gtx1050"):
+                done = run(program, device)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                rows = [line.split("\t") for line in done.stdout.splitlines()[:-1]]
+                self.assertGreater(len(rows), 20)
+                outside = [row for row in rows
+                           if not float(row[2]) <= float(row[1]) <= float(row[3])]
+                self.assertEqual(outside, [], device)
+
+
+class Calibration(unittest.TestCase):
+    def test_measuring_the_virtual_h200_gives_its_profile_back(self):
+        """The measuring program and its formulas against a device whose numbers are known."""
+        environment = dict(os.environ, STREAMBED_DEVICE="h200")
+        environment["LD_PRELOAD"] = str(TOOLKIT / "lib64/streambed/libstreambed_interpose.so")
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "calibrate"
+            subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-O2", "-o", str(program),
+                            str(TOOLKIT / "share/streambed/calibrate.cu")], check=True)
+            done = subprocess.run([str(program), "quick"], env=environment, capture_output=True,
+                                  text=True, timeout=600)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        measured = dict(line.split(" = ") for line in done.stdout.splitlines())
+        known = dict(line.split("#")[0].strip().split(" = ")
+                     for line in (TOOLKIT / "share/streambed/devices/h200.profile").read_text().splitlines()
+                     if " = " in line.split("#")[0])
+        off = []
+        for key, value in measured.items():
+            self.assertIn(key, known)
+            if not key.endswith("ns"):
+                self.assertTrue(key in ("both_directions",) or value == known[key], f"{key}: {value}")
+                continue
+            a, b = float(value), float(known[key])
+            if abs(a - b) > 0.1 * b + 100 * key.endswith("_ns") + 60 * key.startswith("call."):
+                off.append(f"{key}: {a}, not {b}")
+        self.assertEqual(off, [])
+        self.assertGreater(len(measured), 90)
+
+
+if __name__ == "__main__":
+    unittest.main()
