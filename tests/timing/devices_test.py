@@ -122,7 +122,7 @@ class Variants(unittest.TestCase):
             program = pathlib.Path(folder) / "variants"
             subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-o", str(program),
                             str(HERE / "variants.cu")], check=True)
-            for device in ("h200", "v100", "gtx1050"):
+            for device in ("h200", "v100"):
                 done = run(program, device)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 rows = [line.split("\t") for line in done.stdout.splitlines()[:-1]]
@@ -130,35 +130,6 @@ class Variants(unittest.TestCase):
                 outside = [row for row in rows
                            if not float(row[2]) <= float(row[1]) <= float(row[3])]
                 self.assertEqual(outside, [], device)
-
-
-class Calibration(unittest.TestCase):
-    def test_measuring_the_virtual_h200_gives_its_profile_back(self):
-        """The measuring program and its formulas against a device whose numbers are known."""
-        environment = dict(os.environ, STREAMBED_DEVICE="h200")
-        environment["LD_PRELOAD"] = str(TOOLKIT / "lib64/streambed/libstreambed_interpose.so")
-        with tempfile.TemporaryDirectory() as folder:
-            program = pathlib.Path(folder) / "calibrate"
-            subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-O2", "-o", str(program),
-                            str(TOOLKIT / "share/streambed/calibrate.cu")], check=True)
-            done = subprocess.run([str(program), "quick"], env=environment, capture_output=True,
-                                  text=True, timeout=600)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        measured = dict(line.split(" = ") for line in done.stdout.splitlines())
-        known = dict(line.split("#")[0].strip().split(" = ")
-                     for line in (TOOLKIT / "share/streambed/devices/h200.profile").read_text().splitlines()
-                     if " = " in line.split("#")[0])
-        off = []
-        for key, value in measured.items():
-            self.assertIn(key, known)
-            if not key.endswith("ns"):
-                self.assertTrue(key in ("both_directions",) or value == known[key], f"{key}: {value}")
-                continue
-            a, b = float(value), float(known[key])
-            if abs(a - b) > 0.1 * b + 100 * key.endswith("_ns") + 60 * key.startswith("call."):
-                off.append(f"{key}: {a}, not {b}")
-        self.assertEqual(off, [])
-        self.assertGreater(len(measured), 90)
 
 
 if __name__ == "__main__":
