@@ -88,7 +88,9 @@ void worker_pool::run_chunk(worker& w, kernel_run& run, std::uint64_t first, std
     run_fiber_chunk(w, run, first, count);
     return;
   }
-  for (const std::uint64_t end = first + count; run.is_counted() && first != end;) {
+  // The kernel may be gone once its last block ran: asked now, not after each part.
+  const bool counted = run.is_counted();
+  for (const std::uint64_t end = first + count; counted && first != end;) {
     const std::uint64_t sample = std::min(run.launch->counts->next_sample(first), end);
     if (sample != first) run_loop_chunk(w, run, first, sample - first);
     if (sample != end) run_fiber_chunk(w, run, sample, 1);
