@@ -147,6 +147,10 @@ struct block {
 
   // Gets ready to run block `index` of `run`.
   void begin(kernel_run& run, std::uint64_t index);
+  // Loop mode: gets ready for the next block of the same run, which took part in nothing but its
+  // own loop so far. Most blocks are short: what stays the same for all of them is not written
+  // again.
+  void go_on();
   // Fiber mode: runs until an outcome; `on` is the worker that calls.
   block_outcome resume(worker& on);
   // Gives the fibers of unfinished threads back to the worker.

@@ -21,7 +21,10 @@ void run_job(loop_job& job) {
     if (job.run->cancelled.load(std::memory_order_relaxed)) break;
     if (i != 0 && job.pool != nullptr && job.pool->outranked(*job.run)) break;
     ++job.started;
-    job.body->begin(*job.run, job.first + i);
+    if (i == 0)
+      job.body->begin(*job.run, job.first);
+    else
+      job.body->go_on();
     device_thread& t = job.body->loop_thread();
     t.on = job.stack;
     job.on->current = &t;

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "harness/machine.hpp"
@@ -89,6 +90,40 @@ TEST_P(strides, common_rounds_and_barriers_live_together) {
     for (int i = 0; i < n; ++i) expected[i] = sum - data[i];
     device.run("then_a_barrier", {1}, {64}, 0, data.data(), out.data(), n);
     EXPECT_EQ(out, expected) << n;
+  }
+}
+
+TEST_P(strides, sums_of_equal_length_are_those_of_each_thread) {
+  ASSERT_TRUE(loops("product"));
+  const int width = 40;
+  for (int n : {0, 1, 2, 17, 30}) {
+    std::vector<float> a(n * n + 1), b(n * width + 1), c(n * width), expected(n * width);
+    for (int i = 0; i < n * n; ++i) a[i] = static_cast<float>(i % 7);
+    for (int i = 0; i < n * width; ++i) b[i] = static_cast<float>(i % 5);
+    for (int y = 0; y < n; ++y)
+      for (int x = 0; x < width; ++x)
+        for (int k = 0; k < n; ++k) expected[y * width + x] += a[y * n + k] * b[k * width + x];
+    device.run("product", {3, 4}, {16, 8}, 0, a.data(), b.data(), c.data(), n, width);
+    EXPECT_EQ(c, expected) << n;
+  }
+}
+
+TEST_P(strides, sums_of_equal_length_stand_between_barriers) {
+  ASSERT_TRUE(loops("fold"));
+  std::vector<float> in(64);
+  for (int i = 0; i < 64; ++i) in[i] = static_cast<float>(i * 37 % 64);
+  for (int n : {0, 1, 5, 64}) {
+    std::vector<float> sum = in, last(64), out(64);
+    for (int round = 0; round < 3; ++round) {
+      const std::vector<float> part = sum;
+      for (int t = 0; t < 64; ++t)
+        for (int j = 0; j < n; ++j) {
+          sum[t] = std::fma(sum[t], 0.5f, part[j]);
+          last[t] = part[j] - sum[t];
+        }
+    }
+    device.run("fold", {1}, {64}, 0, in.data(), out.data(), n);
+    for (int t = 0; t < 64; ++t) EXPECT_NEAR(out[t], sum[t] + last[t], 1e-3) << n << " " << t;
   }
 }
 

@@ -3,6 +3,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/entry_builder.hpp"
+#include "compiler/pass/even_loops.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/stride_loops.hpp"
@@ -97,30 +98,30 @@ void replace_body(kernel& kernel, Function& function) {
 bool build_block_function(kernel& kernel) {
   Function& body = *kernel.body;
   std::vector<BasicBlock*> rounds = separate_common_rounds(body);
+  append_range(rounds, find_even_loops(body));
   std::vector<meeting> barriers = find_barriers(body);
   bool warps_meet = has_warp_meetings(body);
-  Function& function = *create_entry(kernel);
-  if (rounds.empty() && barriers.empty() && !warps_meet) {
-    build_one_loop(kernel, function);
-    replace_body(kernel, function);
-    return true;
-  }
   insert_tallies(barriers);
-  block_builder builder(kernel, function);
-  if (builder.plan(barriers, rounds, most_context_bytes / kernel.max_threads) && builder.build()) {
-    replace_body(kernel, function);
-    kernel.needs_whole_warps = warps_meet;
-    return true;
+  // Meetings that are there for speed must not be what makes the others impossible.
+  std::vector<std::vector<BasicBlock*>> attempts = {rounds, {}};
+  for (const std::vector<BasicBlock*>& cuts : attempts) {
+    if (cuts.empty() && barriers.empty() && !warps_meet) {
+      Function& function = *create_entry(kernel);
+      build_one_loop(kernel, function);
+      replace_body(kernel, function);
+      return true;
+    }
+    Function& function = *create_entry(kernel);
+    block_builder builder(kernel, function);
+    if (builder.plan(barriers, cuts, most_context_bytes / kernel.max_threads) && builder.build()) {
+      replace_body(kernel, function);
+      kernel.needs_whole_warps = warps_meet;
+      return true;
+    }
+    function.eraseFromParent();
   }
   remove_tallies(barriers);
-  function.eraseFromParent();
-  if (!barriers.empty() || warps_meet) {
-    return false;
-  }
-  Function& loops = *create_entry(kernel);
-  build_one_loop(kernel, loops);
-  replace_body(kernel, loops);
-  return true;
+  return false;
 }
 
 }  // namespace sb::pass

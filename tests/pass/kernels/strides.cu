@@ -55,3 +55,28 @@ extern "C" __global__ void after_the_loop(const int* data, int* out, int n) {
   __syncthreads();
   out[threadIdx.x] = 5 * sum;
 }
+
+// All threads go round equally often: a product of matrices without tiles.
+extern "C" __global__ void product(const float* a, const float* b, float* c, int n, int width) {
+  int row = blockIdx.y * blockDim.y + threadIdx.y, column = blockIdx.x * blockDim.x + threadIdx.x;
+  if (row >= n || column >= width) return;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[row * n + k] * b[k * width + column];
+  c[row * width + column] = sum;
+}
+
+// Before and behind barriers, with sums and their order.
+extern "C" __global__ void fold(const float* in, float* out, int n) {
+  __shared__ float part[64];
+  float sum = in[threadIdx.x], last = 0;
+  for (int round = 0; round < 3; ++round) {
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    for (int j = 0; j < n; ++j) {
+      sum = sum * 0.5f + part[j];
+      last = part[j] - sum;
+    }
+    __syncthreads();
+  }
+  out[threadIdx.x] = sum + last;
+}

@@ -1,0 +1,162 @@
+#include "compiler/pass/even_loops.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/GetElementPtrTypeIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
+
+#include <optional>
+
+#include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/uniformity.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+using namespace llvm::PatternMatch;
+
+namespace {
+
+// Shorter ones are unrolled, and their sums stay in registers.
+constexpr std::uint64_t short_loop = 64;
+constexpr unsigned largest_loop = 200;  // instructions
+
+// By how much a value grows from one thread to the next along x; nothing if that is not known.
+std::optional<std::int64_t> growth(const Value* value, const uniformity& uniform) {
+  if (uniform.is_uniform(value)) {
+    return 0;
+  }
+  auto* call = dyn_cast<CallBase>(value);
+  if (call && call->getCalledFunction()) {
+    StringRef name = call->getCalledFunction()->getName();
+    return name == "__sb_tid_x"                           ? std::optional(1)
+           : name == "__sb_tid_y" || name == "__sb_tid_z" ? std::optional(0)
+                                                          : std::nullopt;
+  }
+  const Value* one = nullptr;
+  const Value* other = nullptr;
+  const APInt* number = nullptr;
+  if (match(value, m_Add(m_Value(one), m_Value(other))) ||
+      match(value, m_DisjointOr(m_Value(one), m_Value(other)))) {
+    auto first = growth(one, uniform);
+    auto second = growth(other, uniform);
+    return first && second ? std::optional(*first + *second) : std::nullopt;
+  }
+  if (match(value, m_Mul(m_Value(one), m_APInt(number))) && number->isSignedIntN(16)) {
+    auto first = growth(one, uniform);
+    return first ? std::optional(*first * number->getSExtValue()) : std::nullopt;
+  }
+  if (match(value, m_Mul(m_Value(one), m_Value(other)))) {
+    return growth(one, uniform) == 0 && growth(other, uniform) == 0 ? std::optional(0)
+                                                                    : std::nullopt;
+  }
+  if (match(value, m_Shl(m_Value(one), m_APInt(number))) && number->ult(16)) {
+    auto first = growth(one, uniform);
+    return first ? std::optional(*first << number->getZExtValue()) : std::nullopt;
+  }
+  if (match(value, m_ZExtOrSExt(m_Value(one)))) {
+    return growth(one, uniform);
+  }
+  if (auto* phi = dyn_cast<PHINode>(value)) {
+    // A variable of a loop that grows alike for all threads.
+    std::optional<std::int64_t> result;
+    for (const Value* incoming : phi->incoming_values()) {
+      bool steps =
+          match(incoming, m_c_Add(m_Specific(phi), m_Value(one))) && uniform.is_uniform(one);
+      auto first = steps ? std::nullopt : growth(incoming, uniform);
+      if (!steps && (!first || (result && result != first))) {
+        return std::nullopt;
+      }
+      result = steps ? result : first;
+    }
+    return result;
+  }
+  return std::nullopt;
+}
+
+// Neighbours use the same place, or places side by side.
+bool is_side_by_side(const Value* pointer, Type* type, const uniformity& uniform,
+                     const DataLayout& layout) {
+  std::int64_t distance = 0;
+  while (!uniform.is_uniform(pointer)) {
+    auto* address = dyn_cast<GEPOperator>(pointer);
+    if (!address) {
+      return false;
+    }
+    for (auto index = gep_type_begin(address); index != gep_type_end(address); ++index) {
+      auto step = growth(index.getOperand(), uniform);
+      if (!step) {
+        return false;
+      }
+      distance += *step == 0
+                      ? 0
+                      : *step * static_cast<std::int64_t>(
+                                    index.getSequentialElementStride(layout).getFixedValue());
+    }
+    pointer = address->getPointerOperand();
+  }
+  auto size = static_cast<std::int64_t>(layout.getTypeStoreSize(type).getFixedValue());
+  return distance == 0 || distance == size;
+}
+
+// A sum of its own for each thread, of a kind whose order must be kept.
+bool has_sums(const Loop& loop, const uniformity& uniform) {
+  return any_of(loop.getHeader()->phis(), [&](const PHINode& phi) {
+    auto* next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
+    return phi.getType()->isFloatingPointTy() && !uniform.is_uniform(&phi) && next &&
+           loop.contains(next) && is_contained(next->operands(), &phi);
+  });
+}
+
+bool is_short(const Loop& loop) {
+  auto* back = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
+  auto* compare =
+      back && back->isConditional() ? dyn_cast<ICmpInst>(back->getCondition()) : nullptr;
+  auto* limit = compare ? dyn_cast<ConstantInt>(compare->getOperand(1)) : nullptr;
+  return limit && limit->getValue().abs().ule(short_loop);
+}
+
+bool is_worth_it(const Loop& loop, const uniformity& uniform) {
+  BasicBlock& block = *loop.getHeader();
+  const DataLayout& layout = block.getModule()->getDataLayout();
+  unsigned size = 0;
+  for (Instruction& inst : block) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    if (call && !isa<IntrinsicInst>(call)) {
+      return false;
+    }
+    const Value* pointer = getLoadStorePointerOperand(&inst);
+    bool good = pointer ? !inst.isVolatile() && !inst.isAtomic() &&
+                              is_side_by_side(pointer, getLoadStoreType(&inst), uniform, layout)
+                        : !inst.mayReadOrWriteMemory();
+    if (!good || ++size > largest_loop) {
+      return false;
+    }
+  }
+  return has_sums(loop, uniform) && !is_short(loop);
+}
+
+}  // namespace
+
+std::vector<BasicBlock*> find_even_loops(Function& body) {
+  std::vector<BasicBlock*> starts;
+  DominatorTree dominators(body);
+  LoopInfo loops(dominators);
+  if (loops.empty()) {
+    return starts;
+  }
+  uniformity uniform(body, team::block);
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    BasicBlock* header = loop->getHeader();
+    if (loop->getNumBlocks() == 1 && loop->getLoopPreheader() && loop->getExitBlock() &&
+        uniform.is_reached_together(header) && uniform.branches_together(header) &&
+        is_worth_it(*loop, uniform)) {
+      starts.push_back(header);
+    }
+  }
+  return starts;
+}
+
+}  // namespace sb::pass

@@ -1,0 +1,18 @@
+// Loops that all threads of a block go round equally often, and that are faster round by round than
+// thread by thread:
+//
+//   for (int j = 0; j < n; ++j) sum += a[j] * b[j * width + column];
+//
+// Thread by thread, each sum waits for itself. Round by round, the threads' sums are vectors.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include <vector>
+
+namespace sb::pass {
+
+// The first blocks of such loops, where the threads should meet.
+std::vector<llvm::BasicBlock*> find_even_loops(llvm::Function& body);
+
+}  // namespace sb::pass
