@@ -85,26 +85,6 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   barrier_total_ = 0;
 }
 
-void block::go_on() {
-  if (races_checked()) return begin(*run, index + 1);
-  ++index;
-  if (++context.block_idx[0] == context.grid_dim[0]) {
-    context.block_idx[0] = 0;
-    if (++context.block_idx[1] == context.grid_dim[1]) {
-      context.block_idx[1] = 0;
-      ++context.block_idx[2];
-    }
-  }
-  failure = {};
-  loop = {};
-  device_thread& t = threads_[0];
-  t.context = {&context, {0, 0, 0}, 0};
-  t.seen = 0;
-  t.place = nullptr;
-  t.streak = 0;
-  t.clock_ns = 0;
-}
-
 void block::thread_main(void* argument) {
   auto* t = static_cast<device_thread*>(argument);
   block& b = *reinterpret_cast<block*>(t->context.block);

@@ -306,7 +306,7 @@ void grid_sync(thread_context* self) { block_of(self).grid_sync(thread_of(self))
 // Blocks are dealt out to multiprocessors in turn, as an empty device does.
 std::uint32_t sm_id(thread_context* self) {
   const block& b = block_of(self);
-  return static_cast<std::uint32_t>(b.index % b.run->device->multiprocessors);
+  return static_cast<std::uint32_t>(b.number() % b.run->device->multiprocessors);
 }
 
 }  // namespace

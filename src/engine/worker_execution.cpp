@@ -17,22 +17,25 @@ constexpr std::uint64_t same_time_ns = 500;
 void run_job(loop_job& job) {
   const abi::kernel_entry entry = job.run->info().entry;
   const char* params = job.run->launch->params.data();
-  for (std::uint64_t i = 0; i < job.count; ++i) {
+  block& body = *job.body;
+  std::uint64_t i = 0;
+  std::uint64_t done = 0;
+  // Between two blocks nothing is written but go_on()'s line.
+  for (; i < job.count; ++i) {
     if (job.run->cancelled.load(std::memory_order_relaxed)) break;
-    if (i != 0 && job.pool != nullptr && job.pool->outranked(*job.run)) break;
-    ++job.started;
-    if (i == 0)
-      job.body->begin(*job.run, job.first);
-    else
-      job.body->go_on();
-    device_thread& t = job.body->loop_thread();
-    t.on = job.stack;
-    job.on->current = &t;
-    entry(params, &t.context);
-    t.on = nullptr;
-    const std::uint64_t end = job.body->loop.end_ns;
-    if (end == 0 || end <= job.body->now_ns()) {
-      ++job.done;
+    if (i == 0) {
+      body.begin(*job.run, job.first);
+      body.loop_thread().on = job.stack;
+      job.on->current = &body.loop_thread();
+    } else {
+      if (job.pool != nullptr && job.pool->outranked(*job.run)) break;
+      body.go_on();
+      if (body.loop_thread().on == nullptr) body.loop_thread().on = job.stack;
+    }
+    entry(params, &body.loop_thread().context);
+    const std::uint64_t end = body.loop.end_ns;
+    if (end == 0 || end <= body.now_ns()) {
+      ++done;
     } else if (!job.later.empty() && end - same_time_ns <= job.later.back().ns &&
                job.later.back().ns <= end + same_time_ns) {
       job.later.back().ns = std::max(job.later.back().ns, end);
@@ -41,7 +44,17 @@ void run_job(loop_job& job) {
       job.later.push_back({end, 1});
     }
   }
+  if (i != 0) body.loop_thread().on = nullptr;
+  job.started = i;
+  job.done = done;
   job.complete = true;
+}
+
+// What a job had done when one of its blocks ended it.
+void note_progress(loop_job& job) {
+  job.started = job.body->number() - job.first + 1;
+  job.done = job.started - 1;
+  for (const ending& e : job.later) job.done -= e.count;
 }
 
 void job_main(void* argument) {
@@ -125,6 +138,7 @@ void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink) {
     w.give(job.stack);
     return;
   }
+  note_progress(job);
   job.body->loop_thread().on = nullptr;
   w.bury(job.stack);
   w.collect();

@@ -453,11 +453,6 @@ void worker_pool::note_urgent() {
 
 // CUDA: blocks of a higher priority go first at every block boundary. Two words to read, so that it
 // can be asked between any two blocks.
-bool worker_pool::outranked(const kernel_run& run) const {
-  return urgent_.load(std::memory_order_relaxed) < run.priority ||
-         run.device->waiting_priority.load(std::memory_order_relaxed) < run.priority;
-}
-
 // Blocks of a chunk that did not begin are for anybody again. False when the run is cancelled: then
 // they are the caller's to release.
 bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t count) {

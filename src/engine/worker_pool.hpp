@@ -73,7 +73,10 @@ class worker_pool {
   // and made a fence before he asked.
   [[nodiscard]] bool attended() const { return attending_.load(std::memory_order_relaxed) != 0; }
   // Whether a launch of a higher priority waits for a worker.
-  [[nodiscard]] bool outranked(const kernel_run& run) const;
+  [[nodiscard]] bool outranked(const kernel_run& run) const {
+    return urgent_.load(std::memory_order_relaxed) < run.priority ||
+           run.device->waiting_priority.load(std::memory_order_relaxed) < run.priority;
+  }
   // The run was marked cancelled: brings its waiting blocks to an end soon.
   void cancel(kernel_run& run);
   // No block starts any more. Waits for workers to leave device code; false when one does not.
