@@ -127,6 +127,17 @@ TEST_P(strides, sums_of_equal_length_stand_between_barriers) {
   }
 }
 
+TEST_P(strides, an_index_that_comes_back_to_itself_on_a_long_way_is_left_alone) {
+  std::vector<float> a(64), out(32);
+  for (int i = 0; i < 64; ++i) a[i] = static_cast<float>(i);
+  device.run("two_ways", {1}, {32}, 0, a.data(), out.data(), 100, 5);
+  for (unsigned t = 0; t < 32; ++t) {
+    float sum = 0;
+    for (unsigned k = 0, i = t; k < 100; ++k, i = (i + 5) * 3 + 1) sum += a[i & 63];
+    EXPECT_EQ(out[t], sum) << t;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, strides, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

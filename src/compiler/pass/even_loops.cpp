@@ -22,9 +22,16 @@ namespace {
 // Shorter ones are unrolled, and their sums stay in registers.
 constexpr std::uint64_t short_loop = 64;
 constexpr unsigned largest_loop = 200;  // instructions
+constexpr unsigned deepest_sum = 12;
 
 // By how much a value grows from one thread to the next along x; nothing if that is not known.
-std::optional<std::int64_t> growth(const Value* value, const uniformity& uniform) {
+std::optional<std::int64_t> growth(const Value* value, const uniformity& uniform,
+                                   unsigned depth = 0) {
+  // Variables of loops may come back to themselves on any way.
+  if (depth == deepest_sum) {
+    return std::nullopt;
+  }
+  ++depth;
   if (uniform.is_uniform(value)) {
     return 0;
   }
@@ -40,24 +47,24 @@ std::optional<std::int64_t> growth(const Value* value, const uniformity& uniform
   const APInt* number = nullptr;
   if (match(value, m_Add(m_Value(one), m_Value(other))) ||
       match(value, m_DisjointOr(m_Value(one), m_Value(other)))) {
-    auto first = growth(one, uniform);
-    auto second = growth(other, uniform);
+    auto first = growth(one, uniform, depth);
+    auto second = growth(other, uniform, depth);
     return first && second ? std::optional(*first + *second) : std::nullopt;
   }
   if (match(value, m_Mul(m_Value(one), m_APInt(number))) && number->isSignedIntN(16)) {
-    auto first = growth(one, uniform);
+    auto first = growth(one, uniform, depth);
     return first ? std::optional(*first * number->getSExtValue()) : std::nullopt;
   }
   if (match(value, m_Mul(m_Value(one), m_Value(other)))) {
-    return growth(one, uniform) == 0 && growth(other, uniform) == 0 ? std::optional(0)
-                                                                    : std::nullopt;
+    return growth(one, uniform, depth) == 0 && growth(other, uniform, depth) == 0 ? std::optional(0)
+                                                                                  : std::nullopt;
   }
   if (match(value, m_Shl(m_Value(one), m_APInt(number))) && number->ult(16)) {
-    auto first = growth(one, uniform);
+    auto first = growth(one, uniform, depth);
     return first ? std::optional(*first << number->getZExtValue()) : std::nullopt;
   }
   if (match(value, m_ZExtOrSExt(m_Value(one)))) {
-    return growth(one, uniform);
+    return growth(one, uniform, depth);
   }
   if (auto* phi = dyn_cast<PHINode>(value)) {
     // A variable of a loop that grows alike for all threads.
@@ -65,7 +72,7 @@ std::optional<std::int64_t> growth(const Value* value, const uniformity& uniform
     for (const Value* incoming : phi->incoming_values()) {
       bool steps =
           match(incoming, m_c_Add(m_Specific(phi), m_Value(one))) && uniform.is_uniform(one);
-      auto first = steps ? std::nullopt : growth(incoming, uniform);
+      auto first = steps ? std::nullopt : growth(incoming, uniform, depth);
       if (!steps && (!first || (result && result != first))) {
         return std::nullopt;
       }
