@@ -39,6 +39,7 @@ status check_flags(const cudaEvent_t* out, unsigned flags) {
 }
 
 status create(cudaEvent_t* out, unsigned flags) {
+  the_engine().wait_for_blocked_calls();
   std::shared_ptr<engine::shared_event> shared;
   if ((flags & cudaEventInterprocess) != 0) {
     shared = engine::shared_event::create();

@@ -366,6 +366,8 @@ SB_API cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphN
     for (cudaGraphNode_t node : graph->nodes) {
       if (node->before.empty()) roots.push_back(node);
     }
+    // CUDA: the newest first, unlike all nodes; graph_answers.tsv graph.order.*
+    std::reverse(roots.begin(), roots.end());
     hand_out(roots, out, count);
     return status::success;
   });

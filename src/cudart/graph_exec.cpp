@@ -5,13 +5,14 @@
 #include "cudart/capture.hpp"
 #include "cudart/graph.hpp"
 #include "cudart/graph_memory.hpp"
+#include "engine/memory.hpp"
 
 namespace sb::cudart {
 namespace {
 
-constexpr unsigned long long known_flags = cudaGraphInstantiateFlagAutoFreeOnLaunch |
-                                           cudaGraphInstantiateFlagUpload |
-                                           cudaGraphInstantiateFlagUseNodePriority;
+constexpr unsigned long long known_flags =
+    cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+    cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
 
 status fill_bodies(CUgraphNode_st& node, bool own_priority);
 
@@ -137,7 +138,17 @@ status account_for_memory(const CUgraphExec_st& exec) {
   return launch_graph_memory(allocated, freed, free_first ? if_live::free_first : if_live::refuse);
 }
 
-status launch(CUgraphExec_st& exec, CUstream_st& stream) {
+// Whether a node copies from the device to memory that is not pinned.
+bool copies_to_pageable(const CUgraphExec_st& exec) {
+  return std::any_of(exec.steps.begin(), exec.steps.end(), [](const CUgraphExec_st::step& step) {
+    const auto* copy = std::get_if<engine::copy_operation>(&step.node->recipe.what);
+    return copy != nullptr && step.node->enabled &&
+           copy->direction == copy_direction::device_to_host &&
+           !engine::memory::instance().find(copy->destination);
+  });
+}
+
+status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   const std::lock_guard lock(exec.mutex);
   if (const status s = refresh(exec); s != status::success) return s;
   if (const status s = account_for_memory(exec); s != status::success) return s;
@@ -163,7 +174,21 @@ status launch(CUgraphExec_st& exec, CUstream_st& stream) {
   std::vector<command_id> after;
   if (exec.newest_launch.valid()) after.push_back(exec.newest_launch);
   exec.newest_launch = the_engine().submit_graph(stream.id, items, after, exec.defaults);
+  wait = copies_to_pageable(exec);
   return status::success;
+}
+
+status launch(CUgraphExec_st& exec, CUstream_st& stream) {
+  bool wait = false;
+  const status s = enqueue(exec, stream, wait);
+  if (s != status::success || !wait) return s;
+  // CUDA: as a copy to pageable memory does, the launch returns when it is done; graph_answers.tsv
+  // graph.launch.pageable.*
+  sched::wait_target target;
+  target.scope = sched::wait_scope::stream;
+  target.stream = stream.id;
+  target.device = stream.device;
+  return the_engine().synchronize(target, stream.device);
 }
 
 // Why a graph cannot be instantiated, for those who ask; all of it documented, not recorded.
@@ -197,8 +222,34 @@ refusal refused(const CUgraph_st& graph) {
   return refused_node(graph);
 }
 
+// CUDA: a graph that may be launched by a device has kernels, copies, fills and child graphs.
+// Documented, not recorded.
+cudaGraphNode_t host_only(const CUgraph_st& graph) {
+  for (cudaGraphNode_t node : graph.nodes) {
+    switch (node->recipe.type) {
+      case cudaGraphNodeTypeKernel:
+      case cudaGraphNodeTypeMemcpy:
+      case cudaGraphNodeTypeMemset:
+      case cudaGraphNodeTypeEmpty:
+      case cudaGraphNodeTypeGraph:
+        break;
+      default:
+        return node;
+    }
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) {
+      if (cudaGraphNode_t bad = host_only(*inner)) return bad;
+    }
+  }
+  return nullptr;
+}
+
 refusal instantiate(CUgraphExec_st& exec, CUgraph_st& graph, unsigned long long flags) {
   if (const refusal why = refused(graph); why.error != status::success) return why;
+  if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
+    if (cudaGraphNode_t bad = host_only(graph)) {
+      return {status::not_supported, cudaGraphInstantiateNodeOperationNotSupported, bad};
+    }
+  }
   exec.graph = clone_graph(graph);
   if (exec.graph == nullptr) return {status::memory_allocation, cudaGraphInstantiateError, nullptr};
   exec.flags = flags;
@@ -232,7 +283,11 @@ status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long f
 status check(const cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
   if (out == nullptr || !graphs().alive(graph)) return status::invalid_value;
   if (graph->inseparable) return status::invalid_value;  // documented, not recorded
-  return (flags & ~known_flags) == 0 ? status::success : status::invalid_value;
+  if ((flags & ~known_flags) != 0) return status::invalid_value;
+  // graph_answers.tsv graph.instantiate.flags.*
+  const unsigned long long both =
+      cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagDeviceLaunch;
+  return (flags & both) != both ? status::success : status::invalid_value;
 }
 
 cudaGraphNode_t find_copy(const CUgraph_st& graph, cudaGraphNode_t node) {
@@ -267,7 +322,12 @@ result<cudaGraphNode_t> find_in_exec(CUgraphExec_st& exec, cudaGraphNode_t node)
 SB_API cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* out, cudaGraph_t graph,
                                                            unsigned long long flags) {
   return entry(
-      call_kind::capture_unsafe, [&] { return check(out, graph, flags); },
+      call_kind::capture_unsafe,
+      [&] {
+        // CUDA: to upload takes a stream, which only parameters name.
+        if ((flags & cudaGraphInstantiateFlagUpload) != 0) return status::invalid_value;
+        return check(out, graph, flags);
+      },
       [&] { return instantiate(out, graph, flags, nullptr); });
 }
 

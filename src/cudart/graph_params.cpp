@@ -86,10 +86,18 @@ auto from(cudaGraphNodeParams* params) {
     return recipe_from(*params, device);
   };
 }
+// Nodes that record and nodes that wait have the same detail, and are two kinds.
+cudaError_t get_event(cudaGraphNode_t node, cudaGraphNodeType type, cudaEvent_t* out) {
+  return get<event_node>(node, out, [&](const event_node& event) -> status {
+    if (node->recipe.type != type) return status::invalid_value;
+    *out = event.event;
+    return status::success;
+  });
+}
 auto from(cudaGraphNodeType type, cudaEvent_t handle) {
   return [type, handle](device_id device) -> result<node_recipe> {
     const auto event = resolve(handle);
-    if (!event) return event.error();
+    if (!event) return status::invalid_value;  // graph_answers.tsv graph.event.null.*
     return event_recipe(type, **event, device);
   };
 }
@@ -340,7 +348,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t nod
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node,
                                                               cudaEvent_t* out) {
-  return get<event_node>(node, out, [&](const event_node& event) { *out = event.event; });
+  return get_event(node, cudaGraphNodeTypeEventRecord, out);
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node,
                                                               cudaEvent_t event) {
@@ -353,7 +361,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node,
                                                             cudaEvent_t* out) {
-  return get<event_node>(node, out, [&](const event_node& event) { *out = event.event; });
+  return get_event(node, cudaGraphNodeTypeWaitEvent, out);
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node,
                                                             cudaEvent_t event) {

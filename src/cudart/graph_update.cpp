@@ -82,6 +82,19 @@ graph_difference compare(const CUgraph_st& mine, const CUgraph_st& theirs, bool 
     found.result = cudaGraphExecUpdateErrorTopologyChanged;
     return found;
   }
+  // CUDA: then the nodes that nothing follows are counted; graph_answers.tsv
+  // graph.update.kernel.edges*
+  const auto is_end = [](cudaGraphNode_t node) { return node->after.empty(); };
+  const auto ends = [&](const CUgraph_st& g) {
+    return std::count_if(g.nodes.begin(), g.nodes.end(), is_end);
+  };
+  if (ends(mine) != ends(theirs)) {
+    found.result = cudaGraphExecUpdateErrorTopologyChanged;
+    if (ends(theirs) > ends(mine)) {
+      found.node = *std::find_if(theirs.nodes.rbegin(), theirs.nodes.rend(), is_end);
+    }
+    return found;
+  }
   places place;
   for (std::size_t i = 0; i < mine.nodes.size(); ++i) {
     place[mine.nodes[i]] = i;
@@ -131,11 +144,12 @@ status check_change(const node_recipe& before, const node_recipe& now) {
   if (before.type != now.type) return status::invalid_value;
   if (const auto* copy = std::get_if<copy_node>(&before.detail)) {
     const cudaMemcpy3DParms& next = std::get<copy_node>(now.detail).params;
-    // CUDA: one dimension before and after, and something to do.
+    // CUDA: one dimension before and after.
     if (multidimensional(copy->params.extent) || multidimensional(next.extent)) {
       return status::invalid_value;
     }
-    if (copy_of(now).width == 0) return status::invalid_value;
+    // And told with the same word; graph_answers.tsv graph.memcpy.direction.exec.*
+    if (copy->params.kind != next.kind) return status::invalid_value;
   }
   return compare_nodes(before, now, false) == cudaGraphExecUpdateSuccess ? status::success
                                                                          : status::invalid_value;

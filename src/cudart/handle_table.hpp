@@ -64,6 +64,13 @@ class handle_table {
     return place != nullptr && place->live.load(std::memory_order_acquire);
   }
 
+  // Also when it is gone.
+  [[nodiscard]] bool once_alive(const T* object) {
+    const slot* place = slot_of(object);
+    const std::lock_guard lock(mutex_);
+    return place != nullptr && place < slots_ + used_;
+  }
+
   // Visits every live object; the caller keeps others from destroying them.
   template <class Visit>
   void for_each(Visit&& visit) {

@@ -25,6 +25,7 @@ cudaError_t allocate_entry(void** out, bool nothing, Allocate&& allocate,
         *out = nothing ? nullptr : *out;
         if (nothing) return status::success;
         if (const status s = admit_unsafe_call(); s != status::success) return s;
+        the_engine().wait_for_blocked_calls();
         const result<void*> base = allocate();
         if (base) *out = *base;
         engine::memory_taken_again();

@@ -114,6 +114,9 @@ result<node_recipe> kernel_recipe(const cudaKernelNodeParams& params, device_id 
 result<node_recipe> copy_recipe(const cudaMemcpy3DParms& params, device_id device) {
   auto operation = copy_operation_of(params, device);
   if (!operation) return operation.error();
+  // CUDA: a node has something to copy; graph_answers.tsv graph.memcpy.zero.*
+  const auto& copy = std::get<engine::copy_operation>(*operation);
+  if (copy.width == 0 || copy.height == 0 || copy.depth == 0) return status::invalid_value;
   return recipe_of(cudaGraphNodeTypeMemcpy, copy_node{params}, std::move(*operation), device);
 }
 
@@ -172,7 +175,7 @@ result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device) {
       const auto event =
           resolve(params.type == cudaGraphNodeTypeWaitEvent ? params.eventWait.event
                                                             : params.eventRecord.event);
-      if (!event) return event.error();
+      if (!event) return status::invalid_value;
       return event_recipe(params.type, **event, device);
     }
     case cudaGraphNodeTypeMemAlloc: {

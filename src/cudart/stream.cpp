@@ -12,6 +12,7 @@ namespace sb::cudart {
 namespace {
 
 status create(cudaStream_t* out, unsigned flags, int priority) {
+  the_engine().wait_for_blocked_calls();
   const int clamped = nearest_priority(priority, current_device());
   const stream_kind kind =
       (flags & cudaStreamNonBlocking) != 0 ? stream_kind::non_blocking : stream_kind::blocking;

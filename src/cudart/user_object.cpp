@@ -7,7 +7,7 @@
 struct CUuserObject_st {
   void* pointer;
   cudaHostFn_t destroy;
-  std::uint64_t references;  // guarded by objects_mutex()
+  std::int64_t references;  // guarded by objects_mutex(); below 0 when too many were given back
 };
 
 namespace sb::cudart {
@@ -23,13 +23,13 @@ std::mutex& objects_mutex() {
   return *mutex;
 }
 
-// Once the last reference is gone the object is: what a program gives back too much changes
-// nothing.
+// CUDA: an object goes when exactly all its references are given back, whoever holds them; one
+// that is gone takes further calls; graph_answers.tsv userobject.*, graphs.tsv object.graph.*
 void drop(cudaUserObject_t object, unsigned count) {
   if (!objects().alive(object)) return;
   {
     const std::lock_guard lock(objects_mutex());
-    object->references -= std::min<std::uint64_t>(count, object->references);
+    object->references -= count;
     if (object->references != 0) return;
   }
   const cudaHostFn_t destroy = object->destroy;
@@ -66,7 +66,8 @@ SB_API cudaError_t CUDARTAPI cudaUserObjectCreate(cudaUserObject_t* out, void* p
 
 SB_API cudaError_t CUDARTAPI cudaUserObjectRetain(cudaUserObject_t object, unsigned count) {
   return entry(call_kind::light, [&]() -> status {
-    if (!objects().alive(object) || count == 0) return status::invalid_value;
+    if (!objects().once_alive(object) || count == 0) return status::invalid_value;
+    if (!objects().alive(object)) return status::success;
     const std::lock_guard lock(objects_mutex());
     object->references += count;
     return status::success;
@@ -75,7 +76,7 @@ SB_API cudaError_t CUDARTAPI cudaUserObjectRetain(cudaUserObject_t object, unsig
 
 SB_API cudaError_t CUDARTAPI cudaUserObjectRelease(cudaUserObject_t object, unsigned count) {
   return entry(call_kind::light, [&]() -> status {
-    if (!objects().alive(object) || count == 0) return status::invalid_value;
+    if (!objects().once_alive(object) || count == 0) return status::invalid_value;
     drop(object, count);
     return status::success;
   });
@@ -97,13 +98,11 @@ SB_API cudaError_t CUDARTAPI cudaGraphRetainUserObject(cudaGraph_t graph, cudaUs
 SB_API cudaError_t CUDARTAPI cudaGraphReleaseUserObject(cudaGraph_t graph, cudaUserObject_t object,
                                                         unsigned count) {
   return entry(call_kind::light, [&]() -> status {
-    if (!graphs().alive(graph) || !objects().alive(object)) return status::invalid_value;
+    if (!graphs().alive(graph) || !objects().once_alive(object)) return status::invalid_value;
     if (count == 0) return status::invalid_value;
-    // CUDA: more than the graph holds is as much as it holds; graphs.tsv object.graph.release.*
     const auto held = graph->objects.find(object);
     if (held == graph->objects.end()) return status::success;
-    count = std::min(count, held->second);
-    held->second -= count;
+    held->second -= std::min(count, held->second);
     if (held->second == 0) graph->objects.erase(held);
     drop(object, count);
     return status::success;

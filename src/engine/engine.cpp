@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "engine/clock.hpp"
@@ -54,6 +55,8 @@ engine_options options_from_environment() {
   const char* host_time = std::getenv("STREAMBED_HOST_TIME");
   o.host_time = o.timing && host_time != nullptr && *host_time != 0 && *host_time != '0';
   o.workers = number_in_environment("STREAMBED_WORKERS", 1, 1024).value_or(0);
+  const char* loading = std::getenv("CUDA_MODULE_LOADING");
+  o.lazy_loading = loading == nullptr || std::string_view(loading) != "EAGER";
   return o;
 }
 
@@ -116,6 +119,8 @@ engine::impl::impl(engine_options given)
     d->runtime.id = device_id{i};
     d->runtime.clock_khz = static_cast<std::uint64_t>(d->profile.clock_khz);
     d->runtime.multiprocessors = static_cast<std::uint32_t>(d->profile.multiprocessors);
+    if (const std::uint32_t shared = shared_connections(options.connections); shared != 0)
+      d->connections = std::make_unique<stream_state::connection[]>(shared);
     d->to_device = std::make_unique<lane>("sb-to-device", copies);
     d->to_host = std::make_unique<lane>("sb-to-host", copies);
     d->inside = std::make_unique<lane>("sb-in-device", copies);
@@ -155,12 +160,17 @@ bool engine::in_kernel_heap(device_id device, const void* address) {
   return impl_->at(device).runtime.heap.contains(address);
 }
 
+stream_state::connection* engine::impl::shared_connection(stream_id stream, device_id device) {
+  const std::optional<std::uint32_t> number = scheduler.shared_connection(stream);
+  return number ? &at(device).connections[*number] : nullptr;
+}
+
 stream_id engine::create_stream(device_id device, stream_kind kind, int priority,
                                 std::uint64_t number) {
   if (kind == stream_kind::legacy) return legacy_stream(device);
   std::lock_guard lock(impl_->mutex);
   const stream_id id = impl_->scheduler.create_stream(device, kind, priority);
-  impl_->streams.add(id, device, priority, number);
+  impl_->streams.add(id, device, priority, number, impl_->shared_connection(id, device));
   impl_->races.add_stream(id, device, kind);
   if (impl_->record) impl_->record->add_stream(id, device, kind, priority);
   return id;
@@ -176,7 +186,7 @@ stream_id engine::legacy_stream(device_id device) {
   stream_id& id = impl_->at(device).legacy;
   if (!id.valid()) {
     id = impl_->scheduler.create_stream(device, stream_kind::legacy, 0);
-    impl_->streams.add(id, device, 0, 0);
+    impl_->streams.add(id, device, 0, 0, impl_->shared_connection(id, device));
     impl_->races.add_stream(id, device, stream_kind::legacy);
     if (impl_->record) impl_->record->add_stream(id, device, stream_kind::legacy, 0);
   }
@@ -212,6 +222,7 @@ bool engine::done(command_id id) {
 }
 
 bool engine::idle(stream_id stream) {
+  impl_->wait_behind_blocked(stream);
   return impl_->ask([&] { return impl_->scheduler.idle(stream) && impl_->markers_settled(); });
 }
 

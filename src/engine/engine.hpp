@@ -25,12 +25,13 @@ class recorder;
 
 struct engine_options {
   std::vector<device_profile> devices;
-  std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
-  std::uint32_t pending_entries =
-      1021;                   // a stream takes this many in a queue; the next call blocks
-  std::uint32_t workers = 0;  // threads that run kernels; 0: one per core
-  bool host_time = false;     // modelled time: the program's own code takes what it takes here
-  bool record = false;        // a trace, when STREAMBED_TRACE names one
+  std::uint32_t connections = 8;         // CUDA_DEVICE_MAX_CONNECTIONS
+  std::uint32_t pending_entries = 1021;  // a queue takes this many; the next call blocks
+  std::uint32_t workers = 0;             // threads that run kernels; 0: one per core
+  // CUDA_MODULE_LOADING: a kernel's first launch waits for what is pending.
+  bool lazy_loading = false;
+  bool host_time = false;  // modelled time: the program's own code takes what it takes here
+  bool record = false;     // a trace, when STREAMBED_TRACE names one
   std::string profile = "h200";
   std::optional<timing_profile> timing;  // modelled time, by these numbers; none: the real clock
 };
@@ -62,7 +63,7 @@ class engine {
   stream_id legacy_stream(device_id device);
   void destroy_stream(stream_id stream);  // pending work still runs
 
-  // Enqueues. Blocks only where CUDA does: a kernel, copy or fill behind 1021 of them.
+  // Enqueues. Blocks only where CUDA does: a kernel, copy, fill or graph behind 1021 of them.
   // Waits for records that are complete are submitted too: the scheduler knows when they count.
   command_id submit(stream_id stream, operation what, std::span<const command_id> after = {});
   // A whole graph as one unit in the stream: starts when the stream comes to it and `after` is
@@ -76,6 +77,10 @@ class engine {
   // sample of its blocks (launch_counts.hpp). A kernel without a counted version answers zeros.
   result<abi::kernel_counts> count(stream_id stream, kernel_operation launch,
                                    std::uint64_t samples = launch_counts::usual_samples);
+
+  // CUDA: what creates or allocates something waits while another call waits for room; pending.tsv
+  // blocked.malloc, blocked.streamcreate, blocked.eventcreate
+  void wait_for_blocked_calls();
 
   [[nodiscard]] bool done(command_id id);
   [[nodiscard]] bool idle(stream_id stream);  // as cudaStreamQuery sees it

@@ -131,6 +131,7 @@ void engine::impl::act(const sched::action& a) {
           markers_issued.fetch_add(1, std::memory_order_release);
         }
         if (n->section != nullptr) body_over(n->section);
+        give_entry_back(*n);
       }
       end_command(n);
       break;
@@ -148,14 +149,18 @@ void engine::impl::act(const sched::action& a) {
   }
 }
 
+void engine::impl::give_entry_back(const node& n) {
+  const queue_class queue = entry_of(n.as);
+  if (queue == queue_class::none) return;
+  std::atomic<std::uint32_t>& over = streams[n.as.stream].in(queue).over;
+  over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+}
+
 // Work that comes up on a failed device is over at once: nothing of it runs, what waits for it goes
 // on.
 void engine::impl::start(node* n) {
   n->started = true;
-  if (const queue_class queue = entry_of(n->as); queue != queue_class::none) {
-    std::atomic<std::uint32_t>& over = streams[n->as.stream].in(queue).over;
-    over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
-  }
+  give_entry_back(*n);
   const bool drop = failed(n->device) || stopped;
   if (model && !drop) model->start(*n);
   if (record && n->as.kind != command_kind::kernel) {

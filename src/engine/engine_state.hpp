@@ -33,6 +33,7 @@
 #include "engine/inbox.hpp"
 #include "engine/kernel_costs.hpp"
 #include "engine/lane.hpp"
+#include "engine/loaded_kernels.hpp"
 #include "engine/node.hpp"
 #include "engine/node_pool.hpp"
 #include "engine/races.hpp"
@@ -48,8 +49,9 @@ class recorder;
 struct device_state {
   device_profile profile;
   device_runtime runtime;
-  stream_id legacy;                   // guarded by state::mutex
-  std::atomic<bool> reported{false};  // what failed was told
+  stream_id legacy;                                         // guarded by state::mutex
+  std::unique_ptr<stream_state::connection[]> connections;  // that streams share
+  std::atomic<bool> reported{false};                        // what failed was told
   std::unique_ptr<lane> to_device, to_host, inside, between_hosts;
 };
 
@@ -80,12 +82,14 @@ struct engine::impl final : kernel_sink {
   inbox box;
   std::shared_ptr<node_pool> pool = std::make_shared<node_pool>();
   stream_list streams;
+  std::atomic<std::uint32_t> blocked_calls{0};  // that wait for room, in any stream
   kernel_costs costs;
   std::atomic<bool> stopped{false};  // set under the lock
 
   short_lock mutex;
   // --- guarded by mutex
   sched::scheduler scheduler;
+  loaded_kernels loaded;
   race_order races;
   std::vector<waiting_thread> waits;
   std::vector<host_wait*> released;         // in this batch
@@ -110,6 +114,7 @@ struct engine::impl final : kernel_sink {
   command_id post(node* n);
   command_id submit_now(node* n, std::span<const command_id> after);
   bool take_room(stream_id stream, queue_class queue);
+  void wait_behind_blocked(stream_id stream);
   // With the lock held:
   void take_in();  // everything that was submitted so far
   // The same at a completion, without looking where submitters write: what a host thread submitted
@@ -117,6 +122,7 @@ struct engine::impl final : kernel_sink {
   // at that moment.
   void take_in_quickly();
   void introduce(node* n, std::span<const command_id> after);
+  bool loads_kernel(const node& n);  // and notes it
   command_id submit_one(node* n, std::span<const command_id> after);
   // The nodes of a graph, in the stream; those without a dependency come after `head`. Answers the
   // ones that nothing follows.
@@ -127,6 +133,7 @@ struct engine::impl final : kernel_sink {
   // engine.cpp. Without the lock:
   void let_attend();
   // With the lock held:
+  stream_state::connection* shared_connection(stream_id stream, device_id device);
   void wait_for(guard& lock, waiter_id waiter);  // leaves without it
   bool markers_settled() const;
   [[nodiscard]] race_set races_before(const sched::wait_target& target) const;
@@ -138,6 +145,7 @@ struct engine::impl final : kernel_sink {
   void drain();
   void act(const sched::action& a);
   void start(node* n);
+  void give_entry_back(const node& n);
   void end_command(node* n);  // drops the scheduler's reference
   // Releases the lock, then runs marker functions.
   void finish(guard& lock);

@@ -17,7 +17,9 @@ namespace {
 struct describe {
   command& c;
 
-  void operator()(const marker_operation&) const { c.kind = command_kind::marker; }
+  void operator()(const marker_operation& o) const {
+    c.kind = o.role == marker_role::graph_begin ? command_kind::graph_head : command_kind::marker;
+  }
   void operator()(const kernel_operation& k) const {
     c.kind = command_kind::kernel;
     c.kernel.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
@@ -99,6 +101,13 @@ void note_record(node& n) {
 
 }  // namespace
 
+// Those of a graph were loaded with it.
+bool engine::impl::loads_kernel(const node& n) {
+  if (!options.lazy_loading) return false;
+  const auto* launch = std::get_if<kernel_operation>(&n.what);
+  return launch != nullptr && loaded.load(launch->kernel) && n.as.order == command_order::in_stream;
+}
+
 // The scheduler hears of the node. Its id is the next ticket.
 void engine::impl::introduce(node* n, std::span<const command_id> after) {
   node_progress& progress = *n;
@@ -114,7 +123,14 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
     if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : steady_ns();
     record->submitted(*n, after);
   }
-  [[maybe_unused]] const command_id id = scheduler.submit(n->as, after);
+  std::vector<command_id> and_pending;
+  if (loads_kernel(*n)) {
+    // A race stays one: no program may rely on this order.
+    and_pending = scheduler.pending_work(n->device);
+    and_pending.insert(and_pending.end(), after.begin(), after.end());
+  }
+  [[maybe_unused]] const command_id id = scheduler.submit(
+      n->as, and_pending.empty() ? after : std::span<const command_id>(and_pending));
   assert(id == n->id);
   n->races = races.submit(n->as, n->id, after);
   n->run.races = n->races.get();
@@ -138,8 +154,36 @@ void engine::impl::take_in() {
   }
 }
 
+namespace {
+
+// Others see that a call waits for room.
+class counted {
+ public:
+  explicit counted(std::atomic<std::uint32_t>& count) : count_(count) { ++count_; }
+  ~counted() {
+    if (--count_ == 0) count_.notify_all();
+  }
+  counted(const counted&) = delete;
+  counted& operator=(const counted&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& count_;
+};
+
+void wait_for_none(const std::atomic<std::uint32_t>& count) {
+  while (const std::uint32_t n = count.load(std::memory_order_acquire)) count.wait(n);
+}
+
+}  // namespace
+
+// CUDA: while a call waits for room, others for the same stream wait behind it; pending.tsv
+// blocked.*.same
+void engine::impl::wait_behind_blocked(stream_id stream) { wait_for_none(streams[stream].blocked); }
+
+void engine::wait_for_blocked_calls() { wait_for_none(impl_->blocked_calls); }
+
 // A call reserves its entry before it takes a ticket. CUDA: what comes behind 1021 entries of its
-// stream that have not begun blocks; h200/pending.tsv
+// queue that have not begun blocks; h200/pending.tsv
 bool engine::impl::take_room(stream_id stream, queue_class queue) {
   stream_state::entries& s = streams[stream].in(queue);
   std::uint32_t begun = s.begun.load(std::memory_order_relaxed);
@@ -151,6 +195,8 @@ bool engine::impl::take_room(stream_id stream, queue_class queue) {
     const std::uint32_t over = s.over.load(std::memory_order_acquire);
     s.seen.store(over, std::memory_order_relaxed);
     if (begun - over < options.pending_entries) continue;
+    const counted here(streams[stream].blocked);
+    const counted anywhere(blocked_calls);
     guard lock(mutex);
     if (stopped) return false;
     take_in();
@@ -202,6 +248,7 @@ void engine::impl::attend() {
 command_id engine::submit(stream_id stream, operation what, std::span<const command_id> after) {
   impl& e = *impl_;
   if (e.stopped.load(std::memory_order_relaxed)) return {};
+  e.wait_behind_blocked(stream);
   node* n = e.new_node(stream, std::move(what));
   if (e.model) e.model->before_submission(*n);
   if (const queue_class queue = entry_of(n->as);
@@ -266,6 +313,8 @@ command_id engine::submit_graph(stream_id stream, std::span<const graph_item> it
   begin.role = marker_role::graph_begin;
   marker_operation end;
   end.role = marker_role::graph_end;
+  e.wait_behind_blocked(stream);
+  if (!e.take_room(stream, queue_class::compute)) return {};
   impl::guard lock(e.mutex);
   const command_id head = e.submit_one(e.new_node(stream, std::move(begin)), after);
   const std::vector<command_id> leaves = e.submit_nodes(stream, items, head);

@@ -69,8 +69,9 @@ const void* program_call() {
 }
 
 bool does_nothing(command_kind kind) {
-  return kind == command_kind::marker || kind == command_kind::event_record ||
-         kind == command_kind::event_wait || kind == command_kind::section;
+  return kind == command_kind::marker || kind == command_kind::graph_head ||
+         kind == command_kind::event_record || kind == command_kind::event_wait ||
+         kind == command_kind::section;
 }
 
 const char* name_of(command_kind kind) {

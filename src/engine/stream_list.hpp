@@ -26,9 +26,14 @@ struct stream_state {
     std::atomic<std::uint32_t> seen{0};
     alignas(64) std::atomic<std::uint32_t> over{0};
   };
-  std::array<entries, queues_per_connection> queues;  // by queue_class
+  using connection = std::array<entries, queues_per_connection>;  // by queue_class
+  connection own;
+  connection* shared = nullptr;           // with other streams
+  std::atomic<std::uint32_t> blocked{0};  // calls that wait for room in it
 
-  [[nodiscard]] entries& in(queue_class queue) { return queues[static_cast<std::size_t>(queue)]; }
+  [[nodiscard]] entries& in(queue_class queue) {
+    return (shared != nullptr ? *shared : own)[static_cast<std::size_t>(queue)];
+  }
 };
 
 class stream_list {
@@ -42,7 +47,8 @@ class stream_list {
   }
 
   // One caller at a time. The id may have belonged to a stream that is gone.
-  void add(stream_id id, device_id device, int priority, std::uint64_t number) {
+  void add(stream_id id, device_id device, int priority, std::uint64_t number,
+           stream_state::connection* shared) {
     if (id.value >= per_chunk * chunks_.size()) throw std::bad_alloc();
     auto& chunk = chunks_[id.value / per_chunk];
     if (chunk.load(std::memory_order_relaxed) == nullptr)
@@ -52,6 +58,7 @@ class stream_list {
     s.priority = static_cast<std::int8_t>(priority);
     s.number = number;
     s.last_record_ns = 0;
+    s.shared = shared;
   }
 
  private:

@@ -19,6 +19,7 @@ enum class command_kind : std::uint8_t {
   // complete, and complete when the submitter says so. What runs in it is submitted meanwhile.
   section,
   marker,  // completes inside the scheduler: ends of graphs, stream-ordered allocation, empty nodes
+  graph_head,  // completes inside the scheduler: before the nodes of a graph launch
 };
 
 enum class copy_direction : std::uint8_t {

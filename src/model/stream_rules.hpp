@@ -22,7 +22,7 @@ namespace sb {
 // Complete as soon as they are reached; nothing runs for them.
 [[nodiscard]] constexpr bool is_instant(command_kind kind) {
   return kind == command_kind::event_record || kind == command_kind::event_wait ||
-         kind == command_kind::marker;
+         kind == command_kind::marker || kind == command_kind::graph_head;
 }
 
 // A connection is three queues, each worked off in the order of issue.
@@ -63,14 +63,19 @@ inline constexpr std::uint64_t separate_copy_bytes = 32768;
     case command_kind::event_wait:
     case command_kind::section:
     case command_kind::marker:
+    case command_kind::graph_head:
       return queue_class::none;
   }
   return queue_class::none;
 }
 
-// The queue in which a command takes an entry until it begins. A stream has 1021 in each; the next
-// call waits for room (pending.tsv alone.*, turns.*). Records, waits and host functions take none.
+// The queue in which a command takes an entry until it begins. A queue has 1021, whichever streams
+// share it; the next call waits for room (pending.tsv alone.*, turns.*, pending_conn1.tsv
+// streams.*). Records, waits and host functions take none, the launch of a graph takes one.
 [[nodiscard]] constexpr queue_class entry_of(const command& c) {
+  if (c.kind == command_kind::graph_head) {
+    return queue_class::compute;
+  }
   const bool work = c.kind == command_kind::kernel || c.kind == command_kind::fill ||
                     c.kind == command_kind::copy;
   return work ? queue_of(c) : queue_class::none;

@@ -37,6 +37,8 @@ void scheduler::impl::dispatch(index command) {
     case command_kind::event_record:
     case command_kind::event_wait:
     case command_kind::marker:
+    case command_kind::graph_head:
+      give_entry_back(c);
       emit(action_kind::reached, c);
       finish(command);
       return;
@@ -63,14 +65,7 @@ void scheduler::impl::start(index command) {
   pending_command& c = commands[command];
   c.at = phase::started;
   emit(action_kind::start, c);
-  if (c.takes_entry) {
-    c.takes_entry = false;
-    stream_state& s = streams[c.stream];
-    --s.pending_entries[static_cast<std::size_t>(c.queue)];
-    if (s.waiting_for_room != none) {
-      give_room(s, c.queue);
-    }
-  }
+  give_entry_back(c);
 }
 
 namespace {

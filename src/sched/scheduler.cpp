@@ -40,6 +40,7 @@ scheduler::impl::impl(machine m)
     d.free_wide_shared = d.free_wide_registers = l.multiprocessors;
     d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
     d.queues.resize(static_cast<std::size_t>(connections) * queues_per_connection);
+    d.entries.resize(connections);
   }
 }
 
@@ -103,7 +104,20 @@ bool scheduler::idle(device_id device) const {
 }
 bool scheduler::satisfied(const wait_target& target) const { return impl_->satisfied(target); }
 std::uint32_t scheduler::pending_entries(stream_id stream, queue_class queue) const {
-  return impl_->streams[stream.value].pending_entries[static_cast<std::size_t>(queue)];
+  return impl_->entries_of(impl_->streams[stream.value]).pending[static_cast<std::size_t>(queue)];
+}
+std::vector<command_id> scheduler::pending_work(device_id device) const {
+  std::vector<command_id> all;
+  for (index i = impl_->devices[device.value].busy; i != none; i = impl_->streams[i].busy_next) {
+    if (const index last = impl_->streams[i].last_work; last != none) {
+      all.push_back({impl_->commands[last].id});
+    }
+  }
+  return all;
+}
+std::optional<std::uint32_t> scheduler::shared_connection(stream_id stream) const {
+  if (impl_->connections == 0) return std::nullopt;
+  return impl_->streams[stream.value].connection;
 }
 int scheduler::waiting_priority(device_id device) const {
   const device_state& d = impl_->devices[device.value];

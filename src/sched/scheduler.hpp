@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -100,8 +101,8 @@ class scheduler {
 
   // Takes a command. `after` names further commands it waits for; completed ones cost nothing.
   // A wait for a record that is complete or was never made takes no place in its stream: it is
-  // reached at once. A graph launch is: an in_stream marker, the nodes (order free, each naming the
-  // marker or other nodes in `after`, and its stream), and an in_stream marker after the last
+  // reached at once. A graph launch is: an in_stream graph_head, the nodes (order free, each naming
+  // the marker or other nodes in `after`, and its stream), and an in_stream marker after the last
   // nodes. Nodes take no place in hardware queues; copy engines, host functions and residency hold
   // for them as for others. Idleness counts the nodes; waits rely on the marker at the end.
   command_id submit(const command& c, std::span<const command_id> after = {});
@@ -121,7 +122,11 @@ class scheduler {
   [[nodiscard]] bool idle(stream_id stream) const;
   [[nodiscard]] bool idle(device_id device) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
-  // Kernels, copies and fills of the stream in this queue that have not begun (entry_of).
+  // The last work of every stream of the device that has work pending.
+  [[nodiscard]] std::vector<command_id> pending_work(device_id device) const;
+  // The connection that the stream shares with others, if it does.
+  [[nodiscard]] std::optional<std::uint32_t> shared_connection(stream_id stream) const;
+  // Commands in this queue of the stream that take an entry and have not begun (entry_of).
   [[nodiscard]] std::uint32_t pending_entries(stream_id stream, queue_class queue) const;
   // The best priority among kernels that are ready and wait for room on the device, for all or for
   // some of their blocks; the largest int when none does.
@@ -129,7 +134,7 @@ class scheduler {
 
   // Asks for a `release` action when the target is complete. Released at once when it already is.
   waiter_id wait(const wait_target& target);
-  // Released when fewer than `limit` entries of the stream are pending in the queue (limit 1021).
+  // Released when fewer than `limit` entries are pending in the stream's queue (limit 1021).
   // Nothing is reserved: of several waiters that are released, each looks again before it submits.
   waiter_id wait_for_room(stream_id stream, queue_class queue, std::uint32_t limit);
 

@@ -54,9 +54,13 @@ struct alignas(64) pending_command {
   phase at;
   bool cooperative : 1;
   bool in_stream : 1;
-  bool takes_entry : 1;  // in its queue, of those that its stream has
+  bool takes_entry : 1;  // in its queue; see entry_of
 };
 static_assert(sizeof(pending_command) == 64);
+// Of one that takes an entry: a graph's is among the kernels, although it has no place there.
+[[nodiscard]] inline std::size_t entry_queue(const pending_command& c) {
+  return static_cast<std::size_t>(c.queue == queue_class::none ? queue_class::compute : c.queue);
+}
 
 // Something waits for a command: another command, or a wait of the host. A command's edges form a
 // ring, entered at its end, so that both ends are at hand.
@@ -80,14 +84,19 @@ struct line {
   [[nodiscard]] bool empty() const { return head == none; }
 };
 
+// Entries of a connection's queues that are taken, and the calls that wait for one.
+struct entry_places {
+  std::array<std::uint32_t, queues_per_connection> pending{};  // by queue_class
+  index waiting = none;                                        // waiters
+};
+
 struct stream_state {
   std::uint64_t legacy_seen;  // the last legacy command that this stream already waits for
   index last, last_work;      // pending ones; none when complete
   std::uint32_t pending, pending_work;
-  std::array<std::uint32_t, queues_per_connection> pending_entries;  // by queue_class
-  index waiting_for_room;                                            // waiters
-  index active_previous, active_next;                                // see device_state::active
-  index busy_previous, busy_next;                                    // see device_state::busy
+  entry_places entries;                // of a connection of its own
+  index active_previous, active_next;  // see device_state::active
+  index busy_previous, busy_next;      // see device_state::busy
   index link;
   std::uint16_t device;
   std::uint16_t connection;
@@ -128,7 +137,8 @@ struct device_state {
   index active = none;
   index busy = none;  // streams with pending work
 
-  std::vector<line> queues;  // through queue_next; none when no connection is shared
+  std::vector<line> queues;           // through queue_next; none when no connection is shared
+  std::vector<entry_places> entries;  // by connection; none when no connection is shared
   std::array<line, engine_count> copies;
   std::array<std::uint32_t, engine_count> copying{};
 
@@ -200,7 +210,9 @@ struct scheduler::impl {
   void wait_for(index waiter, index command);
   void wait_for_blocking(index waiter, device_state& d);
   void resolve_waiter(index waiter);
-  void give_room(stream_state& s, queue_class queue);
+  entry_places& entries_of(stream_state& s);
+  void take_entry(const pending_command& c);
+  void give_entry_back(pending_command& c);
 
   void push(line& l, index command);
   index pop(line& l);

@@ -25,8 +25,7 @@ stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int
                 .last_work = none,
                 .pending = 0,
                 .pending_work = 0,
-                .pending_entries = {},
-                .waiting_for_room = none,
+                .entries = {},
                 .active_previous = none,
                 .active_next = none,
                 .busy_previous = none,
@@ -52,7 +51,7 @@ void scheduler::impl::destroy_stream(stream_id id) {
 
 void scheduler::impl::release_if_drained(index stream) {
   stream_state& s = streams[stream];
-  if (!s.destroyed || s.pending != 0 || s.waiting_for_room != none) {
+  if (!s.destroyed || s.pending != 0 || s.entries.waiting != none) {
     return;
   }
   if (s.active) {
@@ -129,9 +128,7 @@ void scheduler::impl::depend_on_stream(index command, stream_state& s) {
 // Notes a new command in its stream and its device.
 void scheduler::impl::count(const pending_command& c, stream_state& s) {
   ++s.pending;
-  if (c.takes_entry) {
-    ++s.pending_entries[static_cast<std::size_t>(c.queue)];
-  }
+  take_entry(c);
   if (!makes_stream_busy(c.kind)) {
     return;
   }

@@ -85,14 +85,14 @@ waiter_id scheduler::impl::wait(const wait_target& t) {
 
 waiter_id scheduler::impl::wait_for_room(stream_id id, queue_class queue, std::uint32_t limit) {
   const waiter_id waiter{next_waiter++};
-  stream_state& s = streams[id.value];
-  if (s.pending_entries[static_cast<std::size_t>(queue)] < limit) {
+  entry_places& places = entries_of(streams[id.value]);
+  if (places.pending[static_cast<std::size_t>(queue)] < limit) {
     emit_release(waiter.value);
     return waiter;
   }
   const index w = waiters.take();
   waiters[w] = {.id = waiter.value, .unmet = limit, .link = none, .queue = queue};
-  index* end = &s.waiting_for_room;
+  index* end = &places.waiting;
   while (*end != none) {
     end = &waiters[*end].link;
   }
@@ -107,11 +107,26 @@ void scheduler::impl::resolve_waiter(index w) {
   }
 }
 
-void scheduler::impl::give_room(stream_state& s, queue_class queue) {
-  for (index* at = &s.waiting_for_room; *at != none;) {
+entry_places& scheduler::impl::entries_of(stream_state& s) {
+  return connections == 0 ? s.entries : devices[s.device].entries[s.connection];
+}
+
+void scheduler::impl::take_entry(const pending_command& c) {
+  if (c.takes_entry) {
+    ++entries_of(streams[c.stream]).pending[entry_queue(c)];
+  }
+}
+
+void scheduler::impl::give_entry_back(pending_command& c) {
+  if (!c.takes_entry) {
+    return;
+  }
+  c.takes_entry = false;
+  entry_places& places = entries_of(streams[c.stream]);
+  const std::uint32_t left = --places.pending[entry_queue(c)];
+  for (index* at = &places.waiting; *at != none;) {
     const index w = *at;
-    if (waiters[w].queue == queue &&
-        s.pending_entries[static_cast<std::size_t>(queue)] < waiters[w].unmet) {
+    if (static_cast<std::size_t>(waiters[w].queue) == entry_queue(c) && left < waiters[w].unmet) {
       *at = waiters[w].link;
       emit_release(waiters[w].id);
       waiters.give_back(w);

@@ -88,6 +88,12 @@ CASES = (
          flags=RDC, variable=(r"end.*",)),
     Case("graphs_nodes", "graphs_nodes.cu", sections("nodes"), flags=RDC,
          variable=(r"end.*",)),
+    Case("graph_answers", "graph_answers.cu", sections(
+        "endcapture.idle", "endcapture.nullgraph.capturing", "graph.child.exec", "graph.event.null",
+        "graph.instantiate.flags", "graph.launch.pageable", "graph.memcpy.direction",
+        "graph.memcpy.zero", "graph.memset.exec", "graph.order.built", "graph.order.captured",
+        "graph.update", "userobject.graph.overrelease", "userobject.moved.released",
+        "userobject.overrelease")),
     Case("props", "props.cu"),
     Case("faults", "faults.cu", listed=True),
     Case("faults_blocking", "faults.cu", listed=True, env=(("CUDA_LAUNCH_BLOCKING", "1"),)),

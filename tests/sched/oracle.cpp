@@ -16,8 +16,8 @@ std::size_t oracle::add_stream(device_id device, stream_kind kind, stream_id id)
 }
 
 std::string oracle::describe(std::size_t i) const {
-  constexpr const char* kinds[] = {"kernel", "copy", "fill",    "host function",
-                                   "record", "wait", "section", "marker"};
+  constexpr const char* kinds[] = {"kernel", "copy",    "fill",   "host function", "record",
+                                   "wait",   "section", "marker", "graph"};
   return "command " + std::to_string(i) + " (" +
          kinds[static_cast<std::size_t>(commands_[i].what.kind)] + " in stream " +
          std::to_string(commands_[i].stream) + ")";
@@ -108,6 +108,14 @@ bool oracle::same_queue(const entry& a, const entry& b) const {
   const stream& t = streams_[b.stream];
   return a.queue != place::none && a.queue == b.queue && s.device == t.device &&
          s.connection == t.connection;
+}
+
+// Streams of one connection have their entries together.
+bool oracle::same_entries(std::size_t a, std::size_t b) const {
+  const stream& s = streams_[a];
+  const stream& t = streams_[b];
+  return a == b ||
+         (machine_.connections < 4 && s.device == t.device && s.connection == t.connection);
 }
 
 command_set oracle::left_queue() const {
@@ -208,7 +216,7 @@ std::string oracle::start(std::size_t i) {
   }
   const command_kind kind = commands_[i].what.kind;
   if (kind == command_kind::event_record || kind == command_kind::event_wait ||
-      kind == command_kind::marker) {
+      kind == command_kind::marker || kind == command_kind::graph_head) {
     return describe(i) + " started, but nothing runs for it";
   }
   if (const char* why = held_by(i, left_queue()); why != nullptr) {
@@ -395,8 +403,10 @@ std::string oracle::judge_rest(const scheduler& s) const {
       idle = idle && (!covered || e.what.kind == command_kind::event_record);
       const bool copy = e.what.kind == command_kind::copy;
       const bool work = e.what.kind == command_kind::kernel || e.what.kind == command_kind::fill ||
+                        e.what.kind == command_kind::graph_head ||
                         (copy && e.what.direction != copy_direction::host_to_host);
-      if (e.stream == k && work && e.what.order == command_order::in_stream && !in(started_, i)) {
+      if (same_entries(e.stream, k) && work && e.what.order == command_order::in_stream &&
+          !in(started_, i)) {
         const bool out = copy && e.what.direction == copy_direction::device_to_host;
         const bool large =
             copy && e.what.direction == copy_direction::host_to_device && e.what.bytes >= 32768;

@@ -83,6 +83,7 @@ class oracle {
   };
 
   [[nodiscard]] bool in(command_set set, std::size_t i) const { return (set >> i & 1) != 0; }
+  [[nodiscard]] bool same_entries(std::size_t a, std::size_t b) const;
   [[nodiscard]] bool same_queue(const entry& a, const entry& b) const;
   // Commands that no longer stand in their hardware queue.
   [[nodiscard]] command_set left_queue() const;

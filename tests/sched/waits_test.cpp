@@ -144,7 +144,7 @@ TEST(waits, a_wait_for_a_record_is_released_with_it) {
 }
 
 // pending.tsv alone.*, turns.*: a kernel that runs has left the queue.
-TEST(waits, a_stream_has_1021_entries_in_each_queue) {
+TEST(waits, a_queue_has_1021_entries) {
   driver d;
   const auto compute = queue_class::compute;
   const auto out = queue_class::device_to_host;
@@ -170,6 +170,41 @@ TEST(waits, a_stream_has_1021_entries_in_each_queue) {
   d.open(gate);
   EXPECT_TRUE(d.released(w));
   EXPECT_EQ(d.get().pending_entries(s, compute), 0U);
+}
+
+// pending.tsv alone.graph.*
+TEST(waits, a_graph_launch_takes_one_entry_whatever_is_in_it) {
+  driver d;
+  const stream_id s = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(s));
+  const command_id head = d.submit(of_kind_in(s, command_kind::graph_head));
+  const command_id after[] = {head};
+  d.submit(node(kernel_in(s)), after);
+  d.submit(node(kernel_in(s)), after);
+  EXPECT_EQ(d.get().pending_entries(s, queue_class::compute), 1U);
+  const waiter_id w = d.get().wait_for_room(s, queue_class::compute, 1);
+  d.run();
+  EXPECT_FALSE(d.released(w));
+  d.open(gate);
+  EXPECT_TRUE(d.released(w));
+  EXPECT_EQ(d.get().pending_entries(s, queue_class::compute), 0U);
+}
+
+// pending_conn1.tsv streams.*
+TEST(waits, streams_of_one_connection_have_their_entries_together) {
+  driver d(1);
+  const stream_id a = d.non_blocking();
+  const stream_id b = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(a));
+  d.submit(kernel_in(a));
+  d.submit(kernel_in(b));
+  EXPECT_EQ(d.get().pending_entries(a, queue_class::compute), 2U);
+  EXPECT_EQ(d.get().pending_entries(b, queue_class::compute), 2U);
+  const waiter_id w = d.get().wait_for_room(b, queue_class::compute, 2);
+  d.run();
+  EXPECT_FALSE(d.released(w));
+  d.open(gate);
+  EXPECT_TRUE(d.released(w));
 }
 
 TEST(destroyed_streams, work_still_runs_and_the_id_stays_taken_until_then) {
