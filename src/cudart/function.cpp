@@ -139,6 +139,7 @@ SB_API cudaError_t CUDARTAPI cudaFuncGetAttributes(cudaFuncAttributes* out, cons
     if (out == nullptr) return status::invalid_value;
     const auto kernel = find_function(stub, current_device());
     if (!kernel) return kernel.error();
+    the_engine().load(**kernel, current_device());
     const device_profile& profile = the_engine().profile(current_device());
     const function_settings settings = settings_of(stub, current_device());
     cudaFuncAttributes a{};

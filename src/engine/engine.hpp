@@ -28,7 +28,7 @@ struct engine_options {
   std::uint32_t connections = 8;         // CUDA_DEVICE_MAX_CONNECTIONS
   std::uint32_t pending_entries = 1021;  // a queue takes this many; the next call blocks
   std::uint32_t workers = 0;             // threads that run kernels; 0: one per core
-  // CUDA_MODULE_LOADING: a kernel's first launch waits for what is pending.
+  // CUDA_MODULE_LOADING: what is pending at a kernel's first use comes before its launches.
   bool lazy_loading = false;
   bool host_time = false;  // modelled time: the program's own code takes what it takes here
   bool record = false;     // a trace, when STREAMBED_TRACE names one
@@ -78,6 +78,8 @@ class engine {
   result<abi::kernel_counts> count(stream_id stream, kernel_operation launch,
                                    std::uint64_t samples = launch_counts::usual_samples);
 
+  // CUDA: what asks for a kernel's attributes loads it, as a launch does (lazy_loading).
+  void load(const abi::kernel_info& kernel, device_id device);
   // CUDA: what creates or allocates something waits while another call waits for room; pending.tsv
   // blocked.malloc, blocked.streamcreate, blocked.eventcreate
   void wait_for_blocked_calls();

@@ -122,7 +122,8 @@ struct engine::impl final : kernel_sink {
   // at that moment.
   void take_in_quickly();
   void introduce(node* n, std::span<const command_id> after);
-  bool loads_kernel(const node& n);  // and notes it
+  // What launches of the kernel come after.
+  const std::vector<command_id>& load(const abi::kernel_info* kernel, device_id device);
   command_id submit_one(node* n, std::span<const command_id> after);
   // The nodes of a graph, in the stream; those without a dependency come after `head`. Answers the
   // ones that nothing follows.

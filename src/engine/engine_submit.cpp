@@ -101,11 +101,21 @@ void note_record(node& n) {
 
 }  // namespace
 
-// Those of a graph were loaded with it.
-bool engine::impl::loads_kernel(const node& n) {
-  if (!options.lazy_loading) return false;
-  const auto* launch = std::get_if<kernel_operation>(&n.what);
-  return launch != nullptr && loaded.load(launch->kernel) && n.as.order == command_order::in_stream;
+const std::vector<command_id>& engine::impl::load(const abi::kernel_info* kernel,
+                                                  device_id device) {
+  return loaded.use(
+      kernel, [&] { return scheduler.pending_work(device); },
+      [&](command_id id) { return scheduler.done(id); });
+}
+
+void engine::load(const abi::kernel_info& kernel, device_id device) {
+  impl& e = *impl_;
+  if (!e.options.lazy_loading) return;
+  impl::guard lock(e.mutex);
+  e.take_in();
+  static_cast<void>(e.load(&kernel, device));
+  e.drain();
+  e.finish(lock);
 }
 
 // The scheduler hears of the node. Its id is the next ticket.
@@ -123,14 +133,15 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
     if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : steady_ns();
     record->submitted(*n, after);
   }
-  std::vector<command_id> and_pending;
-  if (loads_kernel(*n)) {
+  std::vector<command_id> and_loading;
+  const auto* launch = std::get_if<kernel_operation>(&n->what);
+  if (launch != nullptr && options.lazy_loading && n->as.order == command_order::in_stream) {
     // A race stays one: no program may rely on this order.
-    and_pending = scheduler.pending_work(n->device);
-    and_pending.insert(and_pending.end(), after.begin(), after.end());
+    and_loading = load(launch->kernel, n->device);
+    if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());
   }
   [[maybe_unused]] const command_id id = scheduler.submit(
-      n->as, and_pending.empty() ? after : std::span<const command_id>(and_pending));
+      n->as, and_loading.empty() ? after : std::span<const command_id>(and_loading));
   assert(id == n->id);
   n->races = races.submit(n->as, n->id, after);
   n->run.races = n->races.get();

@@ -12,6 +12,11 @@ __global__ static void mark(int* at) { atomicAdd(at, 1); }
 #define UNIT(name)                                                                   \\
   void name##_hold(int* open) { hold<<<1, 1>>>(open); }                              \\
   void name##_mark(int* at) { mark<<<1, 1>>>(at); }                                  \\
+  void name##_load() {                                                               \\
+    cudaFuncAttributes a;                                                            \\
+    cudaFuncGetAttributes(&a, hold);                                                 \\
+    cudaFuncGetAttributes(&a, mark);                                                 \\
+  }                                                                                  \\
   cudaError_t name##_query() { return cudaStreamQuery(0); }                          \\
   cudaError_t name##_sync() { return cudaStreamSynchronize(0); }                     \\
   cudaError_t name##_copy(int* to, int* from) {                                      \\
@@ -19,7 +24,8 @@ __global__ static void mark(int* at) { atomicAdd(at, 1); }
   }                                                                                  \\
   unsigned long long name##_id() { unsigned long long id = 0; cudaStreamGetId(0, &id); return id; }
 #define DECLARE(name)                                                                \\
-  void name##_hold(int*); void name##_mark(int*); cudaError_t name##_query();        \\
+  void name##_hold(int*); void name##_mark(int*); void name##_load();                \\
+  cudaError_t name##_query();                                                        \\
   cudaError_t name##_sync(); cudaError_t name##_copy(int*, int*); unsigned long long name##_id();
 """
 
@@ -50,6 +56,10 @@ int main() {
   check("stream 0 of a per-thread unit is the thread's own", own_id() == own && own != legacy);
   check("another thread has another one", on_other_thread([&] { return own_id() != own; }));
   check("and the same legacy one", on_other_thread([&] { return legacy_id() == legacy; }));
+
+  // Not behind what is held.
+  legacy_load();
+  own_load();
 
   // The thread's own stream is held.
   own_hold(open);
