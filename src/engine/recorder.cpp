@@ -30,6 +30,8 @@ trace::operation_kind kind_of(const node& n) {
       return trace::operation_kind::event_wait;
     case command_kind::section:
       return trace::operation_kind::section;
+    case command_kind::graph_head:
+      return trace::operation_kind::graph_begin;
     case command_kind::marker:
       break;
   }

@@ -43,6 +43,12 @@ int main() {
   cudaEvent_t done;
   CHECK(cudaEventCreate(&done));
 
+  // A kernel that is first used beside one that spins would wait for it to be loaded.
+  cudaFuncAttributes loaded;
+  CHECK(cudaFuncGetAttributes(&loaded, wait_cycles));
+  CHECK(cudaFuncGetAttributes(&loaded, raise_after));
+  CHECK(cudaFuncGetAttributes(&loaded, wait_for));
+
   double begin = now_us();
   wait_cycles<<<1, 32, 0, s>>>(millisecond);
   CHECK(cudaEventRecord(done, s));
