@@ -36,6 +36,10 @@ result<std::vector<std::uint32_t>> unfold(const CUgraph_st& graph,
       if (!inside->empty()) after = std::move(*inside);
     }
     if (const status s = fill_bodies(*node, own_priority); s != status::success) return s;
+    // CUDA: the kernels of an executable graph are loaded; graphs_conditional.tsv condroot.other.*
+    if (const auto* launch = std::get_if<engine::kernel_operation>(&node->recipe.what)) {
+      the_engine().load(*launch->kernel, node->recipe.device);
+    }
     place[node] = static_cast<std::uint32_t>(steps.size());
     if (node->after.empty()) leaves.push_back(place[node]);
     steps.push_back({node, std::move(after)});

@@ -78,7 +78,8 @@ class engine {
   result<abi::kernel_counts> count(stream_id stream, kernel_operation launch,
                                    std::uint64_t samples = launch_counts::usual_samples);
 
-  // CUDA: what asks for a kernel's attributes loads it, as a launch does (lazy_loading).
+  // CUDA: what asks for a kernel's attributes, or instantiates a graph with it, loads it as a
+  // launch does (lazy_loading).
   void load(const abi::kernel_info& kernel, device_id device);
   // CUDA: what creates or allocates something waits while another call waits for room; pending.tsv
   // blocked.malloc, blocked.streamcreate, blocked.eventcreate

@@ -21,6 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = pathlib.Path(__file__).resolve().parent
+LLVM_ROOMS = ("src/compiler/pass/", "src/compiler/host_pass/")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 CODE = (".cpp", ".hpp", ".h", ".cu", ".cuh", ".c", ".inc")
 
@@ -120,13 +121,13 @@ def check_rooms(_):
 def check_headers(options):
     headers = [n for n in repository_files() if n.startswith("src/") and n.endswith(".hpp")]
     if not options.llvm_include:
-        headers = [n for n in headers if not n.startswith("src/compiler/pass/")]
+        headers = [n for n in headers if not n.startswith(LLVM_ROOMS)]
     base = [options.compiler, "-std=c++20", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
             f"-I{ROOT}/src", f"-I{ROOT}/include/cuda"]
 
     def compile_alone(name):
         flags = []
-        if name.startswith("src/compiler/pass/"):
+        if name.startswith(LLVM_ROOMS):
             flags = ["-Wno-unused-parameter"]
             for folder in options.llvm_include:
                 flags += ["-isystem", folder]
