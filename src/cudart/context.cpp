@@ -9,9 +9,10 @@
 #include "cudart/process.hpp"
 
 namespace sb::cudart {
-namespace {
 
 constinit thread_local thread_state this_thread;
+
+namespace {
 
 // Default streams of the calling thread, one per device. A plain pointer, so that it can still be
 // read after the thread's other thread_local objects are gone.
@@ -43,8 +44,6 @@ thread_local end_of_thread at_thread_end;
 
 }  // namespace
 
-thread_state& self() { return this_thread; }
-
 // The tables live as long as the process: handles are looked at until its very end.
 stream_table& streams() {
   static auto* table = new stream_table;
@@ -60,10 +59,12 @@ status admit(call_kind kind) {
   // CUDA: host functions cannot call the runtime; errors.tsv hostfunc.*
   if (kind != call_kind::observe && engine::engine::in_host_function())
     return status::not_permitted;
-  if (the_engine().device_count() != 0) load_managed_variables();
+  engine::engine& engine = the_engine();
+  const bool any_device = engine.device_count() != 0;
+  if (any_device) load_managed_variables();
   if (kind == call_kind::light) return status::success;
-  if (the_engine().device_count() == 0) return status::no_device;
-  const status sticky = the_engine().sticky_error(current_device());
+  if (!any_device) return status::no_device;
+  const status sticky = engine.sticky_error(current_device());
   if (sticky != status::success) return sticky;
   if (device_of(current_device()).lost.load(std::memory_order_relaxed)) {
     return status::devices_unavailable;

@@ -88,7 +88,8 @@ struct thread_state {
 };
 
 // Usable until the very end of the thread, also from destructors of thread_local objects.
-thread_state& self();
+extern constinit thread_local thread_state this_thread;
+inline thread_state& self() { return this_thread; }
 inline device_id current_device() { return device_id{self().device}; }
 
 // Makes stream 0 the thread's own default stream while it lives.

@@ -30,7 +30,8 @@ class configuration_stack {
     memory_[count_++] = c;
     return true;
   }
-  call_configuration pop() { return memory_[--count_]; }
+  // Valid until the next push.
+  const call_configuration& pop() { return memory_[--count_]; }
 
  private:
   static constexpr unsigned most = 64;
@@ -43,14 +44,14 @@ configuration_stack& configurations() {
   return stack;
 }
 
-result<engine::kernel_operation> make_operation(const void* stub, const launch_shape& shape,
-                                                void** arguments, device_id device) {
+// Fills in a fresh operation.
+status make_operation(engine::kernel_operation& operation, const void* stub,
+                      const launch_shape& shape, void** arguments, device_id device) {
   const auto kernel = find_function(stub, device);
   if (!kernel) return kernel.error();
   if (const status s = check_shape(**kernel, stub, shape, device); s != status::success) return s;
   const abi::kernel_info& info = **kernel;
   if (info.param_count != 0 && arguments == nullptr) return status::invalid_value;
-  engine::kernel_operation operation;
   operation.kernel = &abi::variant_for(info, shape.block.x, shape.block.y, shape.block.z);
   operation.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
   operation.block = {shape.block.x, shape.block.y, shape.block.z};
@@ -61,7 +62,7 @@ result<engine::kernel_operation> make_operation(const void* stub, const launch_s
     std::memcpy(operation.params.data() + info.params[i].offset, arguments[i], info.params[i].size);
   }
   bar_host_pointers(info, operation.params.data(), device);
-  return operation;
+  return status::success;
 }
 
 node_recipe kernel_recipe(const void* stub, const launch_shape& shape,
@@ -98,20 +99,26 @@ status launch(const void* stub, const launch_shape& shape, void** arguments, cud
   if (!stream) return stream.error();
   // CUDA: a kernel is launched into streams of the current device only (documented, not recorded).
   if ((*stream)->device != current_device()) return status::invalid_resource_handle;
-  auto operation = make_operation(stub, shape, arguments, (*stream)->device);
-  if (!operation) {
+  engine::kernel_operation operation;
+  if (const status s = make_operation(operation, stub, shape, arguments, (*stream)->device);
+      s != status::success) {
     refuse_captured(**stream);  // a launch that fails spoils the capture it belongs to
-    return operation.error();
+    return s;
   }
-  operation->place = extras.place;
+  operation.place = extras.place;
+  operation.priority = extras.priority;
+  if (captures_under_way().load(std::memory_order_acquire) == 0 && !launch_blocking() &&
+      the_engine().launch_at_once((*stream)->id, operation)) {
+    return status::success;
+  }
   the_engine().call_place(extras.place.file, extras.place.line);
   if (is_capturing(**stream)) {
-    node_recipe recipe = kernel_recipe(stub, shape, std::move(*operation), **stream);
+    operation.priority.reset();
+    node_recipe recipe = kernel_recipe(stub, shape, std::move(operation), **stream);
     if (extras.priority) recipe.priority = *extras.priority;
     return enqueue(**stream, std::move(recipe)).error();
   }
-  operation->priority = extras.priority;
-  const auto command = enqueue(**stream, std::move(*operation));
+  const auto command = enqueue(**stream, std::move(operation));
   if (!command || !launch_blocking()) return command.error();
   return wait_for(**stream, *command);
 }
@@ -127,9 +134,12 @@ bool known_attribute(cudaLaunchAttributeID id) {
 result<engine::operation> kernel_operation_of(const cudaKernelNodeParams& params, device_id device,
                                               bool cooperative) {
   const launch_shape shape{params.gridDim, params.blockDim, params.sharedMemBytes, cooperative};
-  auto operation = make_operation(params.func, shape, params.kernelParams, device);
-  if (!operation) return operation.error();
-  return engine::operation(std::move(*operation));
+  engine::kernel_operation operation;
+  if (const status s = make_operation(operation, params.func, shape, params.kernelParams, device);
+      s != status::success) {
+    return s;
+  }
+  return engine::operation(std::move(operation));
 }
 
 SB_API cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
@@ -196,7 +206,7 @@ SB_API cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid, dim3* block,
                                                         void* stream) {
   auto& stack = configurations();
   if (stack.empty()) return cudaErrorInvalidConfiguration;
-  const call_configuration top = stack.pop();
+  const call_configuration& top = stack.pop();
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/at_once.hpp"
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
@@ -69,8 +70,6 @@ sched::machine machine_of(const engine_options& o) {
   return m;
 }
 
-engine* the_instance = nullptr;
-
 }  // namespace
 
 const profile* profile_in_environment() {
@@ -90,15 +89,16 @@ const profile* profile_in_environment() {
 
 // Never destroyed: destructors of the program's own statics may still call in. At exit its threads
 // end.
-engine& engine::instance() {
+engine& engine::create() {
   static engine* const one = [] {
-    the_instance = new engine(options_from_environment());
+    auto* made = new engine(options_from_environment());
     watch_forks();
     std::atexit([] {
       const unwatched quiet;
-      the_instance->impl_->stop(std::chrono::milliseconds(200));
+      instance().impl_->stop(std::chrono::milliseconds(200));
     });
-    return the_instance;
+    existing.store(made, std::memory_order_release);
+    return made;
   }();
   return *one;
 }
@@ -132,6 +132,7 @@ engine::impl::impl(engine_options given)
   foreign_waits = std::make_unique<event_watch>(
       [this](node& n, bool alone) { return foreign_wait_over(n, alone); },
       [this](node& n) { complete(n); });
+  alone = std::make_unique<at_once>();
   workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(),
                                           cores_to_spare, *this);
   if (options.timing) {

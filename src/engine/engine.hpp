@@ -30,6 +30,8 @@ struct engine_options {
   std::uint32_t workers = 0;             // threads that run kernels; 0: one per core
   // CUDA_MODULE_LOADING: what is pending at a kernel's first use comes before its launches.
   bool lazy_loading = false;
+  // A thread that submits very little work, with nothing before it, does that work itself.
+  bool at_once = true;
   bool host_time = false;  // modelled time: the program's own code takes what it takes here
   bool record = false;     // a trace, when STREAMBED_TRACE names one
   std::string profile = "h200";
@@ -46,7 +48,10 @@ class engine {
  public:
   // The process's engine, created at the first use with options from the environment
   // (STREAMBED_DEVICES, CUDA_DEVICE_MAX_CONNECTIONS, STREAMBED_WORKERS).
-  static engine& instance();
+  static engine& instance() {
+    engine* e = existing.load(std::memory_order_acquire);
+    return e != nullptr ? *e : create();
+  }
 
   explicit engine(engine_options options);
   ~engine();  // drops what is pending, as the end of a process does
@@ -77,6 +82,10 @@ class engine {
   // sample of its blocks (launch_counts.hpp). A kernel without a counted version answers zeros.
   result<abi::kernel_counts> count(stream_id stream, kernel_operation launch,
                                    std::uint64_t samples = launch_counts::usual_samples);
+
+  // A kernel that takes less time than handing it over, with nothing before it, runs in this call.
+  // False: submit it.
+  bool launch_at_once(stream_id stream, const kernel_operation& launch);
 
   // CUDA: what asks for a kernel's attributes, or instantiates a graph with it, loads it as a
   // launch does (lazy_loading).
@@ -130,6 +139,9 @@ class engine {
 
  private:
   friend class modelled;
+  static engine& create();
+  inline static std::atomic<engine*> existing{nullptr};
+
   struct impl;
   std::unique_ptr<impl> impl_;
 };

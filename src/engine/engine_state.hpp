@@ -43,6 +43,7 @@
 
 namespace sb::engine {
 
+class at_once;
 class modelled;
 class recorder;
 
@@ -90,6 +91,7 @@ struct engine::impl final : kernel_sink {
   // --- guarded by mutex
   sched::scheduler scheduler;
   loaded_kernels loaded;
+  std::unique_ptr<at_once> alone;
   race_order races;
   std::vector<waiting_thread> waits;
   std::vector<host_wait*> released;         // in this batch
@@ -130,6 +132,17 @@ struct engine::impl final : kernel_sink {
   std::vector<command_id> submit_nodes(stream_id stream, std::span<const graph_item> items,
                                        command_id head);
   void keep_time();  // before the scheduler hears of something new
+
+  // engine_at_once.cpp. Without the lock; false, or an id that is not valid: submit it.
+  [[nodiscard]] bool works_at_once() const;
+  std::uint64_t quick_ns(const kernel_operation& k);
+  bool run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
+                   std::span<const command_id> after);
+  command_id record_at_once(stream_id stream, const operation& what);
+  bool graph_at_once(stream_id stream, std::span<const graph_item> items,
+                     std::span<const command_id> after);
+  // With the lock held:
+  [[nodiscard]] bool at_rest() const;
 
   // engine.cpp. Without the lock:
   void let_attend();

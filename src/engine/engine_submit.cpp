@@ -260,6 +260,9 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   impl& e = *impl_;
   if (e.stopped.load(std::memory_order_relaxed)) return {};
   e.wait_behind_blocked(stream);
+  if (after.empty()) {
+    if (const command_id id = e.record_at_once(stream, what); id.valid()) return id;
+  }
   node* n = e.new_node(stream, std::move(what));
   if (e.model) e.model->before_submission(*n);
   if (const queue_class queue = entry_of(n->as);
@@ -319,12 +322,13 @@ command_id engine::submit_graph(stream_id stream, std::span<const graph_item> it
                                 std::shared_ptr<const std::vector<condition_default>> defaults) {
   impl& e = *impl_;
   if (e.stopped.load(std::memory_order_relaxed)) return {};
+  e.wait_behind_blocked(stream);
+  if (!defaults && e.graph_at_once(stream, items, after)) return {};
   marker_operation begin;
   begin.defaults = std::move(defaults);
   begin.role = marker_role::graph_begin;
   marker_operation end;
   end.role = marker_role::graph_end;
-  e.wait_behind_blocked(stream);
   if (!e.take_room(stream, queue_class::compute)) return {};
   impl::guard lock(e.mutex);
   const command_id head = e.submit_one(e.new_node(stream, std::move(begin)), after);

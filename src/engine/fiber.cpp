@@ -71,7 +71,8 @@ std::size_t colour(const fiber& f) {
 
 }  // namespace
 
-void adopt_thread(fiber& f) {
+void adopt_thread([[maybe_unused]] fiber& f) {
+#if SB_ASAN
   pthread_attr_t attributes;
   if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
     void* base = nullptr;
@@ -81,6 +82,7 @@ void adopt_thread(fiber& f) {
     f.stack = static_cast<char*>(base);
     f.stack_bytes = bytes;
   }
+#endif
 #if SB_TSAN
   f.shadow = __tsan_get_current_fiber();
 #endif

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/device_calls.hpp"
+#include "engine/found_kernels.hpp"
 #include "engine/memory.hpp"
 
 namespace sb::engine {
@@ -58,10 +59,13 @@ namespace {
 // Lock order: registry, then memory's own.
 struct registry {
   std::shared_mutex mutex;
+  std::mutex lately;  // who writes what was found lately, beside others who hold `mutex` shared
   std::vector<std::unique_ptr<image>> images;
   std::unordered_map<const void*, kernel_entry> kernels;      // by launch stub
   std::unordered_map<const void*, variable_entry> variables;  // by the host's variable
 };
+
+constinit found_kernels lately;
 
 registry& the_registry() {
   static registry* const one =
@@ -169,19 +173,25 @@ void register_variable(image* owner, void* host_variable, const char* device_nam
 void unregister_image(image* owner) {
   registry& r = the_registry();
   std::unique_lock lock(r.mutex);
+  lately.forget();
   std::erase_if(r.kernels, [&](const auto& k) { return k.second.owner == owner; });
   std::erase_if(r.variables, [&](const auto& v) { return v.second.owner == owner; });
   std::erase_if(r.images, [&](const auto& i) { return i.get() == owner; });
 }
 
 result<const abi::kernel_info*> find_kernel(const void* host_stub, device_id device) {
+  if (const abi::kernel_info* info = lately.find(host_stub, device); info != nullptr) return info;
   registry& r = the_registry();
   {
     std::shared_lock lock(r.mutex);
     const auto entry = r.kernels.find(host_stub);
     if (entry == r.kernels.end()) return status::invalid_device_function;
     const auto found = entry->second.found.find(device);
-    if (found != entry->second.found.end()) return found->second;
+    if (found != entry->second.found.end()) {
+      const std::lock_guard one_at_a_time(r.lately);
+      lately.note(host_stub, device, found->second);
+      return found->second;
+    }
   }
   std::unique_lock lock(r.mutex);
   const auto entry = r.kernels.find(host_stub);
@@ -228,6 +238,7 @@ bool is_in_loaded_image(const void* address) {
 void unload_images(device_id device) {
   registry& r = the_registry();
   std::unique_lock lock(r.mutex);
+  lately.forget();
   memory::instance().remove_image_variables(device);
   for (auto& [stub, k] : r.kernels) k.found.erase(device);
   for (auto& [host, v] : r.variables) v.found.erase(device);

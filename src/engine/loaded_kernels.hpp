@@ -23,8 +23,7 @@ class loaded_kernels {
   const std::vector<command_id>& use(const abi::kernel_info* kernel, Pending&& pending,
                                      Done&& done) {
     static const std::vector<command_id> nothing;
-    const abi::kernel_info*& recent =
-        recent_[reinterpret_cast<std::uintptr_t>(kernel) / 16 % recent_.size()];
+    const abi::kernel_info*& recent = recent_[place_of(kernel)];
     if (recent == kernel) return nothing;
     const auto [found, first] = loading_.try_emplace(kernel);
     std::vector<command_id>& before = found->second;
@@ -37,8 +36,17 @@ class loaded_kernels {
     return before;
   }
 
+  [[nodiscard]] bool has(const abi::kernel_info* kernel) const {
+    return recent_[place_of(kernel)] == kernel;
+  }
+
  private:
-  std::array<const abi::kernel_info*, 64> recent_{};  // that are loaded
+  static std::size_t place_of(const abi::kernel_info* kernel) {
+    return reinterpret_cast<std::uintptr_t>(kernel) / 16 % places;
+  }
+
+  static constexpr std::size_t places = 64;
+  std::array<const abi::kernel_info*, places> recent_{};  // that are loaded
   std::unordered_map<const abi::kernel_info*, std::vector<command_id>> loading_;
 };
 

@@ -114,6 +114,22 @@ bool fits(const device_state& d, const resident_kernel& r, std::uint64_t n) {
 
 }  // namespace
 
+// Says no rather than compute exactly: registers are dealt out by the warp and shared memory has
+// its overhead.
+bool scheduler::impl::has_room(const device_state& d, const kernel_shape& kernel) const {
+  if (d.limits.copy_engines == 0 || kernel.cooperative || d.kernels_mask != 0 ||
+      d.granting_mask != 0 || d.resident >= d.limits.resident_kernels) {
+    return false;
+  }
+  constexpr std::uint64_t warp = 32, registers_more = 8, shared_more = 2048;
+  const std::uint64_t n = kernel.blocks;
+  const std::uint64_t threads = (kernel.threads_per_block + warp - 1) / warp * warp;
+  return n <= d.free_blocks && n * threads <= d.free_threads &&
+         n * threads * (kernel.registers + registers_more) <= d.free_registers &&
+         n * (kernel.shared_bytes + shared_more) <= d.free_shared && n <= d.free_wide_shared &&
+         n <= d.free_wide_registers;
+}
+
 // Grants to the kernel whose turn it is. False when that gives nothing, or leaves it in front.
 bool scheduler::impl::grant(device_state& d) {
   if (d.granting_mask == 0) {

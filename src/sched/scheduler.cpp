@@ -106,6 +106,12 @@ bool scheduler::satisfied(const wait_target& target) const { return impl_->satis
 std::uint32_t scheduler::pending_entries(stream_id stream, queue_class queue) const {
   return impl_->entries_of(impl_->streams[stream.value]).pending[static_cast<std::size_t>(queue)];
 }
+bool scheduler::clear(stream_id stream) const { return impl_->clear(stream); }
+bool scheduler::clear_for(stream_id stream, const kernel_shape& kernel) const {
+  return impl_->clear(stream) &&
+         impl_->has_room(impl_->devices[impl_->streams[stream.value].device], kernel);
+}
+command_id scheduler::pass() { return {impl_->ids.bind_complete()}; }
 std::vector<command_id> scheduler::pending_work(device_id device) const {
   std::vector<command_id> all;
   for (index i = impl_->devices[device.value].busy; i != none; i = impl_->streams[i].busy_next) {

@@ -106,6 +106,8 @@ class scheduler {
   // nodes. Nodes take no place in hardware queues; copy engines, host functions and residency hold
   // for them as for others. Idleness counts the nodes; waits rely on the marker at the end.
   command_id submit(const command& c, std::span<const command_id> after = {});
+  // The id of a command that was over before the scheduler heard of it.
+  command_id pass();
 
   // A started command (not a kernel) is finished.
   void complete(command_id id);
@@ -122,6 +124,10 @@ class scheduler {
   [[nodiscard]] bool idle(stream_id stream) const;
   [[nodiscard]] bool idle(device_id device) const;
   [[nodiscard]] bool satisfied(const wait_target& target) const;
+  // Whether nothing is before what comes next in the stream. May say no where it is so.
+  [[nodiscard]] bool clear(stream_id stream) const;
+  // Whether such a kernel would also run at once, all its blocks beside what runs.
+  [[nodiscard]] bool clear_for(stream_id stream, const kernel_shape& kernel) const;
   // The last work of every stream of the device that has work pending.
   [[nodiscard]] std::vector<command_id> pending_work(device_id device) const;
   // The connection that the stream shares with others, if it does.

@@ -164,6 +164,7 @@ struct scheduler::impl {
   [[nodiscard]] bool enqueues_nothing(const command& wait, std::span<const command_id> after) const;
   void depend(index command, index on);  // on is pending
   void depend_on_stream(index command, stream_state& s);
+  [[nodiscard]] bool clear(stream_id id) const;
   void count(const pending_command& c, stream_state& s);
   void finish(index command);
   void uncount(index command, const pending_command& c, stream_state& s);
@@ -194,6 +195,7 @@ struct scheduler::impl {
   bool start_alone(device_state& d);
   bool make_resident(device_state& d);
   bool grant(device_state& d);
+  [[nodiscard]] bool has_room(const device_state& d, const kernel_shape& kernel) const;
   [[nodiscard]] const block_charge& charge_of(device_state& d, const pending_command& c);
   void take_blocks(device_state& d, resident_kernel& r, std::uint64_t n);
   void give_blocks(device_state& d, resident_kernel& r, std::uint64_t n);

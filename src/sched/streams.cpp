@@ -125,6 +125,25 @@ void scheduler::impl::depend_on_stream(index command, stream_state& s) {
   s.last = command;
 }
 
+bool scheduler::impl::clear(stream_id id) const {
+  constexpr int looked_at = 8;  // the next legacy command makes the list short again
+  const stream_state& s = streams[id.value];
+  const device_state& d = devices[s.device];
+  if (s.pending != 0 || connections != 0) {
+    return false;
+  }
+  if (s.kind == stream_kind::legacy) {
+    index i = d.active;
+    for (int n = 0; n < looked_at && i != none; ++n, i = streams[i].active_next) {
+      if (streams[i].last != none) {
+        return false;
+      }
+    }
+    return i == none;
+  }
+  return !synchronises_with_legacy(s.kind) || d.legacy == none || streams[d.legacy].last == none;
+}
+
 // Notes a new command in its stream and its device.
 void scheduler::impl::count(const pending_command& c, stream_state& s) {
   ++s.pending;

@@ -53,6 +53,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.local_bytes),
       number(kernel.registers),
       number(kernel.syncs_grid),
+      number(kernel.is_straight),
       other(kernel.fallback),
       other(kernel.counted),
   };

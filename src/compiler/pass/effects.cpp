@@ -155,6 +155,15 @@ bool are_threads_alike(const Function& body) {
   });
 }
 
+bool is_straight(const Function& body) {
+  SmallVector<std::pair<const BasicBlock*, const BasicBlock*>, 4> back_edges;
+  FindFunctionBackedges(body, back_edges);
+  return back_edges.empty() && none_of(instructions(body), [](const Instruction& inst) {
+           auto* call = dyn_cast<CallBase>(&inst);
+           return call && call->isIndirectCall();
+         });
+}
+
 bool always_fibers() {
   const char* wanted = std::getenv("STREAMBED_KERNELS");
   return wanted && StringRef(wanted) == "fibers";
@@ -205,6 +214,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
     all.needs_fibers |= one.needs_fibers || (one.meets && function != kernel.body);
     all.waits |= one.waits;
     all.syncs_grid |= one.syncs_grid;
+    all.meets |= one.meets;
     all.calls_table |= one.calls_table;
     if (one.waits && function != kernel.body) {
       waiting.insert(function);
@@ -231,6 +241,8 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
   }
   kernel.mode = fibers ? abi::kernel_mode::fibers : abi::kernel_mode::loop;
   kernel.threads_are_alike = !fibers && functions.size() == 1 && are_threads_alike(*kernel.body);
+  kernel.is_straight = !fibers && functions.size() == 1 && !all.calls_table && !all.meets &&
+                       is_straight(*kernel.body);
   kernel.stores_thread_index = all.calls_table || functions.size() > 1;
 }
 

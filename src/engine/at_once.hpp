@@ -1,0 +1,37 @@
+// Runs a kernel on the thread that calls: one that needs nothing of the engine (is_straight) and no
+// shared memory. One of these for the whole engine: whoever uses it holds the engine's lock.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/block.hpp"
+#include "engine/node.hpp"
+
+namespace sb::engine {
+
+class at_once {
+ public:
+  [[nodiscard]] static bool can_run(const kernel_operation& launch);
+
+  // False: a block failed; failed_block() says where, until forget() is called.
+  bool run(const kernel_operation& launch, stream_id stream, device_runtime& device,
+           kernel_cost& cost);
+
+  [[nodiscard]] bool has_failed() const { return failed_; }
+  [[nodiscard]] kernel_run& failed_run() { return owner_.run; }
+  [[nodiscard]] const block& failed_block() const { return body_; }
+  void forget() { failed_ = false; }
+
+ private:
+  void note_failure(const kernel_operation& launch, stream_id stream, device_runtime& device,
+                    const failure_record& fault);
+
+  abi::block_context context_{};
+  std::uint32_t runs_ = 0;
+  bool failed_ = false;
+  // Of the one that failed.
+  block body_;
+  node owner_;
+};
+
+}  // namespace sb::engine

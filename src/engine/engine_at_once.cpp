@@ -1,0 +1,112 @@
+// Work that is over sooner than another thread could begin it: the thread that submits it does it,
+// under the engine's lock, when nothing is before it. Other work never runs under a lock; of this
+// it is known that it takes no longer than the scheduler's own steps.
+#include "engine/at_once.hpp"
+#include "engine/clock.hpp"
+#include "engine/engine_state.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+constexpr std::uint64_t most_ns = 500;         // of a launch
+constexpr std::uint64_t most_graph_ns = 3000;  // of all kernels of a graph
+
+kernel_shape shape_of(const kernel_operation& k) {
+  kernel_shape shape;
+  shape.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
+  shape.threads_per_block = k.block.x * k.block.y * k.block.z;
+  shape.shared_bytes = k.kernel->static_shared_bytes + k.dynamic_shared_bytes;
+  if (k.kernel->registers != 0) shape.registers = k.kernel->registers;
+  shape.cooperative = k.cooperative;
+  return shape;
+}
+
+}  // namespace
+
+// What the kernel will take; too much where nobody can say.
+std::uint64_t engine::impl::quick_ns(const kernel_operation& k) {
+  constexpr std::uint64_t too_much = ~std::uint64_t{0} / 2;
+  if (!at_once::can_run(k)) return too_much;
+  const std::uint64_t each = costs.of(k.kernel).block_ns();
+  if (each == kernel_cost::unknown || each == kernel_cost::waits) return too_much;
+  return each * k.grid.x * k.grid.y * k.grid.z;
+}
+
+// Whether everything that was submitted has been heard of, and what it set going has happened.
+bool engine::impl::at_rest() const {
+  return box.claimed() == box.next() && markers.empty() && markers_done == markers_issued &&
+         !stopped;
+}
+
+bool engine::impl::works_at_once() const {
+  return options.at_once && !model && !record && !races_checked();
+}
+
+bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
+                               std::span<const command_id> after) {
+  guard lock(mutex, std::try_to_lock);
+  if (!lock || !at_rest() || alone->has_failed()) return false;
+  const device_id device = streams[stream].device;
+  if (failed(device)) return false;
+  for (const command_id id : after)
+    if (!scheduler.done(id)) return false;
+  for (const kernel_operation* k : all) {
+    if (!scheduler.clear_for(stream, shape_of(*k))) return false;
+    if (options.lazy_loading && !loaded.has(k->kernel)) return false;
+  }
+  for (const kernel_operation* k : all) {
+    if (alone->run(*k, stream, at(device).runtime, costs.of(k->kernel))) continue;
+    lock.unlock();
+    block_failed(alone->failed_run(), alone->failed_block());
+    lock.lock();
+    alone->forget();
+    break;
+  }
+  return true;
+}
+
+bool engine::launch_at_once(stream_id stream, const kernel_operation& launch) {
+  impl& e = *impl_;
+  if (!e.works_at_once() || e.quick_ns(launch) > most_ns) return false;
+  e.wait_behind_blocked(stream);
+  const kernel_operation* one = &launch;
+  return e.run_at_once(stream, {&one, 1}, {});
+}
+
+command_id engine::impl::record_at_once(stream_id stream, const operation& what) {
+  const auto* record = std::get_if<record_operation>(&what);
+  if (record == nullptr || !record->event || record->ticket != 0 || !works_at_once()) return {};
+  const guard lock(mutex, std::try_to_lock);
+  if (!lock || !at_rest() || !scheduler.clear(stream) || !box.claim_next()) return {};
+  const command_id id = scheduler.pass();
+  event_state& event = *record->event;
+  event.last_record.store(id.value, std::memory_order_release);
+  event.reached_ns.store(steady_ns(), std::memory_order_relaxed);
+  event.reached_record.store(id.value, std::memory_order_release);
+  return id;
+}
+
+bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> items,
+                                 std::span<const command_id> after) {
+  constexpr std::size_t most = 64;
+  if (!works_at_once() || items.size() > most) return false;
+  std::array<const kernel_operation*, most> all;
+  std::size_t n = 0;
+  std::uint64_t ns = 0;
+  for (const graph_item& item : items) {
+    if (item.device != streams[stream].device || item.priority != streams[stream].priority)
+      return false;
+    if (const auto* k = std::get_if<kernel_operation>(item.what)) {
+      ns += quick_ns(*k);
+      if (ns > most_graph_ns) return false;
+      all[n++] = k;
+    } else if (const auto* m = std::get_if<marker_operation>(item.what);
+               m == nullptr || m->reached || m->defaults) {
+      return false;
+    }
+  }
+  return run_at_once(stream, {all.data(), n}, after);
+}
+
+}  // namespace sb::engine
