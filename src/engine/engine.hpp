@@ -30,8 +30,10 @@ struct engine_options {
   std::uint32_t workers = 0;             // threads that run kernels; 0: one per core
   // CUDA_MODULE_LOADING: what is pending at a kernel's first use comes before its launches.
   bool lazy_loading = false;
-  // A thread that submits very little work, with nothing before it, does that work itself.
-  bool at_once = true;
+  // Kernels of a launch, or of a graph, that take no longer than this and have nothing before them
+  // run on the thread that submits them (engine_at_once.cpp). 0: none does.
+  std::uint64_t at_once_ns = 500;
+  std::uint64_t at_once_graph_ns = 3000;
   bool host_time = false;  // modelled time: the program's own code takes what it takes here
   bool record = false;     // a trace, when STREAMBED_TRACE names one
   std::string profile = "h200";

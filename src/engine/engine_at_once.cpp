@@ -9,9 +9,6 @@ namespace sb::engine {
 
 namespace {
 
-constexpr std::uint64_t most_ns = 500;         // of a launch
-constexpr std::uint64_t most_graph_ns = 3000;  // of all kernels of a graph
-
 kernel_shape shape_of(const kernel_operation& k) {
   kernel_shape shape;
   shape.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
@@ -40,7 +37,7 @@ bool engine::impl::at_rest() const {
 }
 
 bool engine::impl::works_at_once() const {
-  return options.at_once && !model && !record && !races_checked();
+  return options.at_once_ns != 0 && !model && !record && !races_checked();
 }
 
 bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
@@ -68,7 +65,7 @@ bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operatio
 
 bool engine::launch_at_once(stream_id stream, const kernel_operation& launch) {
   impl& e = *impl_;
-  if (!e.works_at_once() || e.quick_ns(launch) > most_ns) return false;
+  if (!e.works_at_once() || e.quick_ns(launch) > e.options.at_once_ns) return false;
   e.wait_behind_blocked(stream);
   const kernel_operation* one = &launch;
   return e.run_at_once(stream, {&one, 1}, {});
@@ -99,7 +96,7 @@ bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> i
       return false;
     if (const auto* k = std::get_if<kernel_operation>(item.what)) {
       ns += quick_ns(*k);
-      if (ns > most_graph_ns) return false;
+      if (ns > options.at_once_graph_ns) return false;
       all[n++] = k;
     } else if (const auto* m = std::get_if<marker_operation>(item.what);
                m == nullptr || m->reached || m->defaults) {

@@ -175,6 +175,16 @@ TEST_P(threads, a_grid_barrier_is_noted_in_the_descriptor) {
   EXPECT_EQ(device.kernel("reverse").uses_cooperative_groups_grid, 0u);
 }
 
+TEST_P(threads, what_has_no_loop_no_barrier_and_no_call_is_straight) {
+  image basics(std::string(PASS_IMAGES "/basics") + GetParam() + ".so");
+  EXPECT_EQ(basics.kernel("nothing").is_straight, 1u);
+  EXPECT_EQ(basics.kernel("saxpy").is_straight, 1u);
+  EXPECT_EQ(device.kernel("reverse").is_straight, 0u);  // a barrier
+  EXPECT_EQ(device.kernel("reduce").is_straight, 0u);   // a loop
+  EXPECT_EQ(device.kernel("asserts").is_straight, 0u);
+  EXPECT_EQ(device.kernel("calls_far").is_straight, 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, threads, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -23,6 +23,28 @@ TEST(streams, commands_of_one_stream_run_in_order) {
   EXPECT_TRUE(d.done(copy));
 }
 
+TEST(streams, a_stream_is_clear_when_nothing_is_before_what_comes_next) {
+  driver d;
+  const stream_id s = d.non_blocking();
+  const stream_id other = d.non_blocking();
+  EXPECT_TRUE(d.get().clear(s));
+  const command_id gate = d.hold(kernel_in(s));
+  EXPECT_FALSE(d.get().clear(s));
+  EXPECT_TRUE(d.get().clear(other));
+  d.open(gate);
+  EXPECT_TRUE(d.get().clear(s));
+}
+
+TEST(streams, one_that_was_over_before_is_done_and_takes_an_id) {
+  driver d;
+  const stream_id s = d.non_blocking();
+  const command_id first = d.submit(kernel_in(s));
+  const command_id passed = d.get().pass();
+  EXPECT_EQ(passed.value, first.value + 1);
+  EXPECT_TRUE(d.get().done(passed));
+  EXPECT_EQ(d.submit(kernel_in(s)).value, passed.value + 1);
+}
+
 TEST(streams, a_long_stream_does_not_delay_the_others) {
   driver d;
   const stream_id slow = d.non_blocking();
