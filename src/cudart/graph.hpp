@@ -131,7 +131,8 @@ struct CUgraphExec_st {
     cudaGraphNode_t node = nullptr;  // of `graph` or a child graph in it
     std::vector<std::uint32_t> after;
   };
-  std::vector<step> steps;  // in an order that respects the edges, child graphs unfolded
+  std::vector<step> steps;   // in an order that respects the edges, child graphs unfolded
+  bool moves_memory = true;  // a step of them allocates, frees or copies
   std::shared_ptr<const std::vector<sb::engine::condition_default>> defaults;
   std::shared_ptr<void> instance;  // see CUgraph_st::instance
   sb::command_id newest_launch;

@@ -124,12 +124,19 @@ status refresh(CUgraphExec_st& exec) {
           ? nullptr
           : std::make_shared<const std::vector<engine::condition_default>>(std::move(defaults));
   exec.steps = std::move(steps);
+  exec.moves_memory =
+      std::any_of(exec.steps.begin(), exec.steps.end(), [](const CUgraphExec_st::step& step) {
+        return std::holds_alternative<alloc_node>(step.node->recipe.detail) ||
+               std::holds_alternative<free_node>(step.node->recipe.detail) ||
+               step.node->recipe.type == cudaGraphNodeTypeMemcpy;
+      });
   exec.stale = false;
   return status::success;
 }
 
 // Memory that this launch makes live and memory that it frees.
 status account_for_memory(const CUgraphExec_st& exec) {
+  if (!exec.moves_memory) return status::success;
   std::vector<void*> allocated;
   std::vector<void*> freed;
   for (const CUgraphExec_st::step& step : exec.steps) {
@@ -144,12 +151,13 @@ status account_for_memory(const CUgraphExec_st& exec) {
 
 // Whether a node copies from the device to memory that is not pinned.
 bool copies_to_pageable(const CUgraphExec_st& exec) {
-  return std::any_of(exec.steps.begin(), exec.steps.end(), [](const CUgraphExec_st::step& step) {
-    const auto* copy = std::get_if<engine::copy_operation>(&step.node->recipe.what);
-    return copy != nullptr && step.node->enabled &&
-           copy->direction == copy_direction::device_to_host &&
-           !engine::memory::instance().find(copy->destination);
-  });
+  return exec.moves_memory &&
+         std::any_of(exec.steps.begin(), exec.steps.end(), [](const CUgraphExec_st::step& step) {
+           const auto* copy = std::get_if<engine::copy_operation>(&step.node->recipe.what);
+           return copy != nullptr && step.node->enabled &&
+                  copy->direction == copy_direction::device_to_host &&
+                  !engine::memory::instance().find(copy->destination);
+         });
 }
 
 status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {

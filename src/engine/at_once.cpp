@@ -14,38 +14,45 @@ bool at_once::can_run(const kernel_operation& launch) {
          !launch.priority;
 }
 
-bool at_once::run(const kernel_operation& launch, stream_id stream, device_runtime& device,
-                  kernel_cost& cost) {
-  constexpr std::uint32_t measured_one_in = 64;
-  context_ = {.grid_dim = {launch.grid.x, launch.grid.y, launch.grid.z},
-              .block_dim = {launch.block.x, launch.block.y, launch.block.z},
-              .block_idx = {0, 0, 0},
-              .dynamic_shared_bytes = 0,
-              .shared = nullptr,
-              .dynamic_shared = nullptr,
-              .counts = nullptr};
+void at_once::run_all(std::span<const kernel_operation* const> launches) {
   abi::thread_context self{&context_, {0, 0, 0}, 0};
-  const abi::kernel_entry entry = launch.kernel->entry;
-  const char* params = launch.params.data();
-  const bool measured = runs_++ % measured_one_in == 0;
-  const std::uint64_t begin = measured ? steady_ns() : 0;
-  const failure_record fault = guarded([&] {
+  for (const kernel_operation* launch : launches) {
+    now_ = launch;
+    context_ = {.grid_dim = {launch->grid.x, launch->grid.y, launch->grid.z},
+                .block_dim = {launch->block.x, launch->block.y, launch->block.z},
+                .block_idx = {0, 0, 0},
+                .dynamic_shared_bytes = 0,
+                .shared = nullptr,
+                .dynamic_shared = nullptr,
+                .counts = nullptr};
+    const abi::kernel_entry entry = launch->kernel->entry;
+    const char* params = launch->params.data();
     std::uint32_t* at = context_.block_idx;
-    for (at[2] = 0; at[2] < launch.grid.z; ++at[2])
-      for (at[1] = 0; at[1] < launch.grid.y; ++at[1])
-        for (at[0] = 0; at[0] < launch.grid.x; ++at[0]) entry(params, &self);
-  });
+    for (at[2] = 0; at[2] < launch->grid.z; ++at[2])
+      for (at[1] = 0; at[1] < launch->grid.y; ++at[1])
+        for (at[0] = 0; at[0] < launch->grid.x; ++at[0]) entry(params, &self);
+  }
+}
+
+bool at_once::run(std::span<const kernel_operation* const> launches, stream_id stream,
+                  device_runtime& device, kernel_costs& costs) {
+  constexpr std::uint32_t measured_one_in = 64;
+  const bool measured = launches.size() == 1 && runs_++ % measured_one_in == 0;
+  const std::uint64_t begin = measured ? steady_ns() : 0;
+  const failure_record fault = guarded([&] { run_all(launches); });
   if (fault.error != status::success) {
-    note_failure(launch, stream, device, fault);
+    note_failure(stream, device, fault);
     return false;
   }
-  if (measured)
-    cost.note(steady_ns() - begin, std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z);
+  if (measured) {
+    const extent3 grid = now_->grid;
+    costs.of(now_->kernel).note(steady_ns() - begin, std::uint64_t{grid.x} * grid.y * grid.z);
+  }
   return true;
 }
 
-void at_once::note_failure(const kernel_operation& launch, stream_id stream, device_runtime& device,
-                           const failure_record& fault) {
+void at_once::note_failure(stream_id stream, device_runtime& device, const failure_record& fault) {
+  const kernel_operation& launch = *now_;
   owner_.as.stream = stream;
   kernel_run& run = owner_.run;
   run.launch = &launch;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "engine/block.hpp"
 #include "engine/node.hpp"
@@ -13,9 +14,9 @@ class at_once {
  public:
   [[nodiscard]] static bool can_run(const kernel_operation& launch);
 
-  // False: a block failed; failed_block() says where, until forget() is called.
-  bool run(const kernel_operation& launch, stream_id stream, device_runtime& device,
-           kernel_cost& cost);
+  // One after another. False: a block failed; failed_block() says where, until forget() is called.
+  bool run(std::span<const kernel_operation* const> launches, stream_id stream,
+           device_runtime& device, kernel_costs& costs);
 
   [[nodiscard]] bool has_failed() const { return failed_; }
   [[nodiscard]] kernel_run& failed_run() { return owner_.run; }
@@ -23,9 +24,10 @@ class at_once {
   void forget() { failed_ = false; }
 
  private:
-  void note_failure(const kernel_operation& launch, stream_id stream, device_runtime& device,
-                    const failure_record& fault);
+  void run_all(std::span<const kernel_operation* const> launches);
+  void note_failure(stream_id stream, device_runtime& device, const failure_record& fault);
 
+  const kernel_operation* now_ = nullptr;
   abi::block_context context_{};
   std::uint32_t runs_ = 0;
   bool failed_ = false;

@@ -103,7 +103,9 @@ engine& engine::create() {
   return *one;
 }
 
-engine::engine(engine_options options) : impl_(std::make_unique<impl>(std::move(options))) {}
+engine::engine(engine_options options) : impl_(std::make_unique<impl>(std::move(options))) {
+  for (const auto& d : impl_->devices) known_.push_back({&d->profile, &d->runtime.sticky});
+}
 engine::~engine() = default;
 
 engine::impl::impl(engine_options given)
@@ -150,12 +152,6 @@ engine::impl::impl(engine_options given)
 }
 
 engine::impl::~impl() { stop(std::chrono::hours(24)); }
-
-std::uint32_t engine::device_count() const {
-  return static_cast<std::uint32_t>(impl_->devices.size());
-}
-
-const device_profile& engine::profile(device_id device) const { return impl_->at(device).profile; }
 
 bool engine::in_kernel_heap(device_id device, const void* address) {
   return impl_->at(device).runtime.heap.contains(address);
@@ -325,10 +321,6 @@ status engine::synchronize(const sched::wait_target& target, device_id device) {
 }
 
 void engine::flush_prints(device_id device) { impl_->at(device).runtime.prints.flush(stdout); }
-
-status engine::sticky_error(device_id device) const {
-  return impl_->at(device).runtime.sticky.load(std::memory_order_acquire);
-}
 
 void engine::reset(device_id device) { impl_->reset(device); }
 

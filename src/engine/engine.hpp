@@ -60,8 +60,12 @@ class engine {
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  [[nodiscard]] std::uint32_t device_count() const;
-  [[nodiscard]] const device_profile& profile(device_id device) const;
+  [[nodiscard]] std::uint32_t device_count() const {
+    return static_cast<std::uint32_t>(known_.size());
+  }
+  [[nodiscard]] const device_profile& profile(device_id device) const {
+    return *known_[device.value].profile;
+  }
 
   // `number` is what messages call the stream.
   stream_id create_stream(device_id device, stream_kind kind, int priority,
@@ -110,7 +114,9 @@ class engine {
   void flush_prints(device_id device);
 
   // The error that every call on the device answers after a fault, or success.
-  [[nodiscard]] status sticky_error(device_id device) const;
+  [[nodiscard]] status sticky_error(device_id device) const {
+    return known_[device.value].sticky->load(std::memory_order_acquire);
+  }
   // Forgets everything about the device: waits for or drops its work, frees its memory, clears
   // errors.
   void reset(device_id device);
@@ -144,8 +150,15 @@ class engine {
   static engine& create();
   inline static std::atomic<engine*> existing{nullptr};
 
+  // What every call asks of a device.
+  struct known_device {
+    const device_profile* profile;
+    const std::atomic<status>* sticky;
+  };
+
   struct impl;
   std::unique_ptr<impl> impl_;
+  std::vector<known_device> known_;
 };
 
 }  // namespace sb::engine

@@ -52,13 +52,11 @@ bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operatio
     if (!scheduler.clear_for(stream, shape_of(*k))) return false;
     if (options.lazy_loading && !loaded.has(k->kernel)) return false;
   }
-  for (const kernel_operation* k : all) {
-    if (alone->run(*k, stream, at(device).runtime, costs.of(k->kernel))) continue;
+  if (!alone->run(all, stream, at(device).runtime, costs)) {
     lock.unlock();
     block_failed(alone->failed_run(), alone->failed_block());
     lock.lock();
     alone->forget();
-    break;
   }
   return true;
 }

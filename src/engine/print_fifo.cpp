@@ -6,6 +6,7 @@ namespace sb::engine {
 
 void print_fifo::add(std::string_view text) {
   std::lock_guard lock(mutex_);
+  quiet_.store(false, std::memory_order_release);
   texts_.emplace_back(text);
   bytes_ += text.size();
   while (bytes_ > limit_ && !texts_.empty()) {
@@ -15,6 +16,7 @@ void print_fifo::add(std::string_view text) {
 }
 
 void print_fifo::flush(std::FILE* to) {
+  if (quiet_.load(std::memory_order_acquire)) return;
   std::lock_guard one(flushing_);
   std::deque<std::string> texts;
   {
@@ -22,9 +24,10 @@ void print_fifo::flush(std::FILE* to) {
     texts = std::exchange(texts_, {});
     bytes_ = 0;
   }
-  if (texts.empty()) return;
   for (const std::string& text : texts) std::fwrite(text.data(), 1, text.size(), to);
-  std::fflush(to);
+  if (!texts.empty()) std::fflush(to);
+  std::lock_guard lock(mutex_);
+  if (texts_.empty()) quiet_.store(true, std::memory_order_release);
 }
 
 void print_fifo::clear() {

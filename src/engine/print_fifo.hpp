@@ -4,6 +4,7 @@
 // Thread safety: every member may be called from any thread.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdio>
 #include <deque>
@@ -23,6 +24,7 @@ class print_fifo {
 
  private:
   std::size_t limit_;
+  std::atomic<bool> quiet_{true};  // no text is here, and none on its way out; written under mutex_
   std::mutex mutex_;
   std::deque<std::string> texts_;  // guarded by mutex_
   std::size_t bytes_ = 0;          // guarded by mutex_
