@@ -45,17 +45,20 @@ def main():
                 for line in done.stdout.splitlines():
                     key, value = line.split("\t")
                     measured[name].setdefault(key, []).append(float(value))
-    print(f"{'':24}" + "".join(f"{name:>14}" for name in programs) + f"{'goal':>14}   (ns; medians of {ROUNDS})")
+    print(f"{'':26}" + "".join(f"{name:>14}" for name in programs) + f"{'goal':>14}   (ns; medians of {ROUNDS})")
     for key, values in measured["Streambed"].items():
         own = statistics.median(values)
-        row = f"{key:24}{own:14.0f}"
+        row = f"{key:26}{own:14.0f}"
         for name in list(programs)[1:]:
             other = measured[name].get(key)
             if other is None:
                 row += f"{'':>14}"
             else:
                 row += f"{statistics.median(other):8.0f} {own / statistics.median(other):4.1f}x"
-        print(row + f"{GOALS[key]:14.0f}" + ("" if own <= GOALS[key] else f"   missed by {own / GOALS[key]:.1f}x"))
+        goal = GOALS.get(key)
+        if goal is not None:
+            row += f"{goal:14.0f}" + ("" if own <= goal else f"   missed by {own / goal:.1f}x")
+        print(row)
 
 
 if __name__ == "__main__":

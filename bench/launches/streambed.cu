@@ -16,6 +16,10 @@
   } while (0)
 
 __global__ void nothing() {}
+// Nobody knows how long a loop will take: such a kernel is handed to another thread.
+__global__ void nothing_often(int times, volatile int* out) {
+  for (int i = 0; i < times; ++i) *out = i;
+}
 __global__ void count(int* n) { *n += 1; }
 __global__ void wait_for(long long cycles) {
   const long long begin = clock64();
@@ -52,21 +56,32 @@ int main() {
   CHECK(cudaDeviceSynchronize());
 
   constexpr int burst = 500;  // below what a stream takes before a launch waits for room
-  std::vector<double> enqueue, through;
-  for (int r = 0; r < 201; ++r) {
-    const double begin = now_ns();
-    for (int i = 0; i < burst; ++i) nothing<<<1, 1, 0, s>>>();
-    const double issued = now_ns();
-    CHECK(cudaStreamSynchronize(s));
-    enqueue.push_back((issued - begin) / burst);
-    through.push_back((now_ns() - begin) / burst);
-  }
-  say("enqueue", median(enqueue));
-  say("end to end", median(through));
+  const auto bursts = [&](const char* enqueue_name, const char* through_name, auto&& launch) {
+    std::vector<double> enqueue, through;
+    for (int r = 0; r < 201; ++r) {
+      const double begin = now_ns();
+      for (int i = 0; i < burst; ++i) launch();
+      const double issued = now_ns();
+      CHECK(cudaStreamSynchronize(s));
+      enqueue.push_back((issued - begin) / burst);
+      through.push_back((now_ns() - begin) / burst);
+    }
+    say(enqueue_name, median(enqueue));
+    say(through_name, median(through));
+  };
+  bursts("enqueue", "end to end", [&] { nothing<<<1, 1, 0, s>>>(); });
+  bursts("handed over: enqueue", "handed over: end to end",
+         [&] { nothing_often<<<1, 1, 0, s>>>(0, nullptr); });
 
   say("launch and synchronize", median_of(5001, [&] {
         const double begin = now_ns();
         nothing<<<1, 1, 0, s>>>();
+        cudaStreamSynchronize(s);
+        return now_ns() - begin;
+      }));
+  say("handed over: launch, sync", median_of(5001, [&] {
+        const double begin = now_ns();
+        nothing_often<<<1, 1, 0, s>>>(0, nullptr);
         cudaStreamSynchronize(s);
         return now_ns() - begin;
       }));
