@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 struct noted {
   std::atomic<int> runs{0};
-  std::thread::id on;
+  std::atomic<std::thread::id> on{};
 };
 
 abi::kernel_info straight(abi::kernel_entry entry, const char* name) {
@@ -45,7 +45,7 @@ struct at_once_test : ::testing::Test {
     t.e.submit(t.stream(), note());
     EXPECT_EQ(t.sync(), status::success);
     seen.runs = 0;
-    seen.on = {};
+    seen.on = std::thread::id{};
   }
   stream_id blocking() { return t.e.create_stream(first_device, stream_kind::blocking, 0); }
 };
@@ -59,7 +59,7 @@ TEST_F(at_once_test, a_small_kernel_runs_whole_in_the_call_on_the_thread_that_ca
   get_to_know();
   EXPECT_TRUE(t.e.launch_at_once(t.stream(), note()));
   EXPECT_EQ(seen.runs, 2);
-  EXPECT_EQ(seen.on, std::this_thread::get_id());
+  EXPECT_EQ(seen.on.load(), std::this_thread::get_id());
 }
 
 TEST_F(at_once_test, a_kernel_with_loops_is_handed_over_however_short_it_was) {
@@ -162,7 +162,7 @@ TEST_F(at_once_test, a_graph_of_small_kernels_runs_in_its_order) {
                                       {&one, first_device, 0, second}};
   t.e.submit_graph(t.stream(), items, {}, nullptr);
   EXPECT_EQ(seen.runs, 4);
-  EXPECT_EQ(seen.on, std::this_thread::get_id());
+  EXPECT_EQ(seen.on.load(), std::this_thread::get_id());
 }
 
 TEST_F(at_once_test, a_graph_waits_for_its_own_launch_before_it) {
