@@ -115,8 +115,8 @@ struct kernel_info {
   std::uint32_t local_bytes;                   // private memory per thread (an estimate)
   std::uint32_t registers;                     // per thread (an estimate)
   std::uint32_t uses_cooperative_groups_grid;  // needs a cooperative launch for grid sync
-  // Loop mode: a thread goes through it once, with no loop, no barrier and no call of the engine, so that no
-  // parameter and no memory makes a block take long.
+  // Loop mode: a thread goes through it once, with no loop, no barrier and no call of the engine,
+  // so that no parameter and no memory makes a block take long.
   std::uint32_t is_straight;
   // The same kernel in fiber mode, for blocks with warps that are not within one row. Null: this
   // one runs every block.
