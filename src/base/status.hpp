@@ -27,6 +27,7 @@ enum class status : int {
   no_kernel_image = 209,
   unsupported_limit = 215,
   peer_access_unsupported = 217,
+  operating_system = 304,
   invalid_resource_handle = 400,
   illegal_state = 401,
   lossy_query = 402,

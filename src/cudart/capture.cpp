@@ -95,6 +95,7 @@ status begin(cudaStream_t handle, cudaStreamCaptureMode mode, CUgraph_st* into,
   if (!stream) return stream.error();
   // CUDA: the legacy stream cannot be captured; capture.tsv begin.null, begin.legacy
   if ((*stream)->kind == stream_kind::legacy) return status::stream_capture_unsupported;
+  the_engine().wait_for_blocked_calls();
   const std::lock_guard lock(capture_mutex());
   if ((*stream)->captured_by) return status::illegal_state;  // capture.tsv refuse.*.begin.again
   // CUDA: one capture into a graph at a time; graphs.tsv to.same.graph.again

@@ -177,6 +177,13 @@ cudaError_t entry(call_kind kind, Body&& body, const char* name = __builtin_FUNC
   }
 }
 
+// What a child of fork may still ask: what never changes. fork.tsv fork.child.devicecount
+template <class Body>
+cudaError_t entry_in_any_process(Body&& body, const char* name = __builtin_FUNCTION()) noexcept {
+  if (engine::forked_away()) return answer(body());
+  return entry(call_kind::plain, std::forward<Body>(body), name);
+}
+
 // The same when arguments are checked first: what is wrong with them is answered even after a
 // fault, and leaves captures alone.
 template <class Check, class Body>

@@ -2,6 +2,7 @@
 #include "cudart/copy.hpp"
 
 #include <cstring>
+#include <memory>
 
 #include "cudart/operations.hpp"
 
@@ -86,11 +87,9 @@ result<checked_copy> check(const copy_request& r) {
   return c;
 }
 
-// Takes a snapshot of a pageable source, rows packed. False when there is no room.
-bool stage(engine::copy_operation& op, device_id device) {
+// Takes a snapshot of a pageable source, rows packed.
+void fill_stage(engine::copy_operation& op, std::shared_ptr<char> buffer) {
   const std::size_t bytes = op.width * op.height * op.depth;
-  std::shared_ptr<char> buffer = the_memory().try_stage(device, bytes);
-  if (!buffer) return false;
   char* to = buffer.get();
   const char* from = static_cast<const char*>(op.source);
   if (op.height == 1 && op.depth == 1) {
@@ -110,6 +109,13 @@ bool stage(engine::copy_operation& op, device_id device) {
   op.source_pitch = op.width;
   op.source_slice = op.width * op.height;
   op.staging = std::move(buffer);
+}
+
+// False when there is no room.
+bool stage(engine::copy_operation& op, device_id device) {
+  std::shared_ptr<char> buffer = the_memory().try_stage(device, op.width * op.height * op.depth);
+  if (!buffer) return false;
+  fill_stage(op, std::move(buffer));
   return true;
 }
 
@@ -173,14 +179,29 @@ status copy(const copy_request& request, cudaStream_t handle, call_form form) {
   if (!checked) return checked.error();
   // CUDA: a captured copy reads its source when the graph runs; capture.tsv launch.reads.now
   if (is_capturing(**stream)) return enqueue(**stream, std::move(checked->operation)).error();
+  if (form == call_form::synchronous) the_engine().wait_for_blocked_calls();
   const bool at_once = returns_at_once(*checked, form, (*stream)->device);
   const auto command = enqueue(**stream, std::move(checked->operation));
   if (!command || at_once) return command.error();
   return wait_for(**stream, *command);
 }
 
+snapshot take_snapshot(engine::copy_operation& op, device_id device) {
+  if (stage(op, device)) return snapshot::staged;
+  const std::size_t bytes = op.width * op.height * op.depth;
+  fill_stage(op, {new char[bytes], std::default_delete<char[]>()});
+  return snapshot::too_large;
+}
+
 result<engine::operation> copy_operation_of(const cudaMemcpy3DParms& params, device_id) {
-  const auto request = request_of(params);
+  // A plain copy tells neither pitch nor rows; graphs_nodes.tsv nodes.copy.get.is
+  cudaMemcpy3DParms whole = params;
+  if (params.extent.height == 1 && params.extent.depth == 1) {
+    for (cudaPitchedPtr* end : {&whole.srcPtr, &whole.dstPtr}) {
+      if (end->pitch == 0) *end = {end->ptr, params.extent.width, params.extent.width, 1};
+    }
+  }
+  const auto request = request_of(whole);
   if (!request) return request.error();
   if (!known_kind(request->kind)) return status::invalid_memcpy_direction;
   auto checked = check(*request);

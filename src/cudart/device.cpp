@@ -87,7 +87,7 @@ device_state& device_of(device_id device) {
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetDeviceCount(int* count) {
-  return entry(call_kind::plain, [&]() -> status {
+  return entry_in_any_process([&]() -> status {
     if (count == nullptr) return status::invalid_value;
     *count = static_cast<int>(the_engine().device_count());
     return *count == 0 ? status::no_device : status::success;
@@ -140,7 +140,7 @@ SB_API cudaError_t CUDARTAPI cudaChooseDevice(int* device, const cudaDeviceProp*
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetDeviceProperties(cudaDeviceProp* out, int device) {
-  return entry(call_kind::plain, [&]() -> status {
+  return entry_in_any_process([&]() -> status {
     if (out == nullptr) return status::invalid_value;
     if (!known(device)) return status::invalid_device;
     *out = properties_of(the_engine().profile(id_of(device)), static_cast<std::uint32_t>(device));

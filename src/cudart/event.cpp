@@ -198,6 +198,7 @@ SB_API cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event) {
   // CUDA: a pending event may be destroyed; waits for it keep their record.
   // ordering.tsv event.destroy.pending, event.destroyed.still.holds
   return entry(call_kind::device, [&]() -> status {
+    the_engine().wait_for_blocked_calls();
     return events().destroy(event) ? status::success : status::invalid_resource_handle;
   });
 }

@@ -76,6 +76,8 @@ result<engine::operation> fill_operation_of(const cudaMemsetParams& params, devi
     return status::invalid_value;
   }
   if (params.height > 1 && params.pitch < params.width * element) return status::invalid_value;
+  // graphs_nodes.tsv nodes.fill.misaligned
+  if (reinterpret_cast<std::uintptr_t>(params.dst) % element != 0) return status::invalid_value;
   const auto known = the_memory().find(params.dst);
   if (!known ||
       !holds(*known, params.dst, params.width * element, params.height, 1, params.pitch, 0)) {

@@ -59,6 +59,7 @@ cudaError_t change_settings(const void* stub, Change&& change) {
   return entry(call_kind::device, [&]() -> status {
     const auto kernel = find_function(stub, current_device());
     if (!kernel) return kernel.error();
+    the_engine().load(**kernel, current_device());  // further.tsv lazy.after.setattribute.runs
     settings_book& all = book();
     const std::unique_lock lock(all.mutex);
     return change(all.by_function[{self().device, stub}], **kernel);
@@ -245,6 +246,7 @@ SB_API cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFl
     if ((flags & ~unsigned{cudaOccupancyDisableCachingOverride}) != 0) return status::invalid_value;
     const auto kernel = find_function(stub, current_device());
     if (!kernel) return kernel.error();
+    the_engine().load(**kernel, current_device());  // further.tsv lazy.after.occupancy.runs
     *blocks = static_cast<int>(resident_blocks(
         **kernel, settings_of(stub, current_device()), static_cast<std::uint32_t>(block_size),
         dynamic_shared, the_engine().profile(current_device())));

@@ -2,6 +2,7 @@
 #include "cudart/graph.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -113,7 +114,12 @@ bool contains(const CUgraph_st& graph, cudaGraphNodeType type) {
   });
 }
 
-CUgraph_st* create_graph() { return graphs().create(); }
+CUgraph_st* create_graph() {
+  static std::atomic<std::uint64_t> newest{0};
+  CUgraph_st* graph = graphs().create();
+  if (graph != nullptr) graph->number = newest.fetch_add(1, std::memory_order_relaxed) + 1;
+  return graph;
+}
 
 void destroy_graph(CUgraph_st& graph) {
   graphs().destroy(&graph, [](CUgraph_st& g) {
@@ -169,9 +175,11 @@ status check_pairs(const CUgraph_st* graph, const cudaGraphNode_t* from, const c
     const cudaGraphEdgeData data = edges != nullptr ? edges[i] : cudaGraphEdgeData{};
     const status s = check_edge(data, from[i]->recipe.type, to[i]->recipe.type);
     if (s != status::success) return s;
-    // An edge with other data is another edge.
+    // An edge with other data is another edge; without data any is meant: graphs_nodes.tsv
+    // edge.remove.nodata
     const cudaGraphEdgeData there = data_of(from[i], to[i]);
-    if (wanted == edge::present && (data.from_port != there.from_port || data.type != there.type)) {
+    if (wanted == edge::present && edges != nullptr &&
+        (data.from_port != there.from_port || data.type != there.type)) {
       return status::invalid_value;
     }
   }
@@ -277,7 +285,8 @@ SB_API cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
 SB_API cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* out, cudaGraph_t original) {
   return entry(call_kind::light, [&]() -> status {
     if (out == nullptr || !graphs().alive(original)) return status::invalid_value;
-    if (is_unique(*original)) return status::not_supported;  // documented, not recorded
+    // graphs_conditional.tsv cond.clone, cond.body.clone
+    if (is_unique(*original) || is_body(*original)) return status::not_supported;
     CUgraph_st* clone = clone_graph(*original);
     if (clone == nullptr) return status::memory_allocation;
     *out = clone;
@@ -379,6 +388,8 @@ SB_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_
   return entry(call_kind::plain, [&]() -> status {
     if (count == nullptr || !graphs().alive(graph)) return status::invalid_value;
     if ((from == nullptr) != (to == nullptr)) return status::invalid_value;
+    // graphs_nodes.tsv list.edges.onlydata
+    if (from == nullptr && edges != nullptr) return status::invalid_value;
     std::vector<cudaGraphNode_t> sources;
     std::vector<cudaGraphNode_t> targets;
     std::vector<cudaGraphEdgeData> data;

@@ -110,6 +110,7 @@ struct CUgraphNode_st {
 };
 
 struct CUgraph_st {
+  std::uint64_t number = 0;  // of all graphs, for those who draw them
   std::uint64_t next_order = 0;
   std::vector<cudaGraphNode_t> nodes;  // owned, in the order of creation
   CUgraphNode_st* owner = nullptr;     // of a child graph or a body: goes with its node
@@ -174,6 +175,10 @@ inline bool owns_memory(const CUgraph_st& graph) {
 // CUDA: a graph with such nodes is not cloned and has one executable at a time.
 inline bool is_unique(const CUgraph_st& graph) {
   return owns_memory(graph) || contains(graph, cudaGraphNodeTypeConditional);
+}
+// The body of a conditional node: neither cloned nor put elsewhere nor instantiated alone.
+inline bool is_body(const CUgraph_st& graph) {
+  return graph.owner != nullptr && graph.owner->recipe.type == cudaGraphNodeTypeConditional;
 }
 // The first node, in it or in a graph inside of it, that a body cannot have.
 cudaGraphNode_t forbidden_in_bodies(const CUgraph_st& graph);

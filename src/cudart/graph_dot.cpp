@@ -1,8 +1,9 @@
-// Drawing a graph in Graphviz' language.
+// Drawing a graph in Graphviz' language, as NVIDIA's runtime does; graphs_dot.tsv
 #include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "cudart/functions.hpp"
 #include "cudart/graph.hpp"
@@ -10,32 +11,49 @@
 namespace sb::cudart {
 namespace {
 
-const char* kind_name(cudaGraphNodeType type) {
-  switch (type) {
-    case cudaGraphNodeTypeKernel:
-      return "KERNEL";
-    case cudaGraphNodeTypeMemcpy:
-      return "MEMCPY";
-    case cudaGraphNodeTypeMemset:
-      return "MEMSET";
-    case cudaGraphNodeTypeHost:
-      return "HOST";
-    case cudaGraphNodeTypeGraph:
-      return "GRAPH";
-    case cudaGraphNodeTypeEmpty:
-      return "EMPTY";
-    case cudaGraphNodeTypeWaitEvent:
-      return "EVENT_WAIT";
-    case cudaGraphNodeTypeEventRecord:
-      return "EVENT_RECORD";
-    case cudaGraphNodeTypeMemAlloc:
-      return "MEM_ALLOC";
-    case cudaGraphNodeTypeMemFree:
-      return "MEM_FREE";
-    case cudaGraphNodeTypeConditional:
-      return "CONDITIONAL";
+__attribute__((format(printf, 1, 2))) std::string text(const char* format, ...) {
+  char buffer[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(buffer, sizeof buffer, format, arguments);
+  va_end(arguments);
+  return buffer;
+}
+
+std::string address(const void* pointer) {
+  return text("0x%016llX",
+              static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(pointer)));
+}
+
+// Of a kernel: a static one goes by the name that it would have as a global one.
+std::string kernel_name(const void* function) {
+  const char* known = registered_name(function);
+  std::string name = known != nullptr ? known : "?";
+  name = name.substr(0, name.find("__intern__"));
+  if (name.rfind("_ZL", 0) == 0) name.erase(2, 1);
+  return name;
+}
+
+std::string dimensions(const dim3& d) {
+  return d.y == 1 && d.z == 1 ? std::to_string(d.x) : text("{%u,%u,%u}", d.x, d.y, d.z);
+}
+
+struct direction_names {
+  const char *brief, *from, *to;
+};
+
+direction_names names_of(cudaMemcpyKind kind) {
+  switch (kind) {
+    case cudaMemcpyHostToHost:
+      return {"HtoH", "HOST", "HOST"};
+    case cudaMemcpyHostToDevice:
+      return {"HtoD", "HOST", "DEVICE"};
+    case cudaMemcpyDeviceToHost:
+      return {"DtoH", "DEVICE", "HOST"};
+    case cudaMemcpyDeviceToDevice:
+      return {"DtoD", "DEVICE", "DEVICE"};
     default:
-      return "NODE";
+      return {"Default", "DEFAULT", "DEFAULT"};
   }
 }
 
@@ -50,100 +68,197 @@ const char* kind_name(cudaGraphConditionalNodeType type) {
   }
 }
 
-__attribute__((format(printf, 1, 2))) std::string line(const char* format, ...) {
-  char text[512];
-  va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  return std::string("\\n") + text;
+using places = std::unordered_map<const CUgraphNode_st*, std::size_t>;
+
+// From the ends of the graph to its beginnings, the newest end first.
+places places_from_ends(const CUgraph_st& graph) {
+  places place;
+  std::vector<const CUgraphNode_st*> ready;
+  std::unordered_map<const CUgraphNode_st*, std::size_t> missing;
+  for (auto node = graph.nodes.rbegin(); node != graph.nodes.rend(); ++node) {
+    missing[*node] = (*node)->after.size();
+    if ((*node)->after.empty()) ready.push_back(*node);
+  }
+  for (std::size_t i = 0; i < ready.size(); ++i) {
+    place[ready[i]] = i;
+    for (const CUgraphNode_st* earlier : ready[i]->before) {
+      if (--missing[earlier] == 0) ready.push_back(earlier);
+    }
+  }
+  return place;
 }
 
-// What the flags ask for, one function per kind of node.
+// One node. The shape says its kind; what the flags ask for is in the label.
 struct describe {
+  const CUgraphNode_st& node;
+  const places& place;
   unsigned flags;
 
   [[nodiscard]] bool asked(unsigned flag) const {
     return (flags & (flag | cudaGraphDebugDotFlagsVerbose)) != 0;
   }
+  [[nodiscard]] bool handles() const { return asked(cudaGraphDebugDotFlagsHandles); }
+  [[nodiscard]] std::string id() const {
+    std::string name = std::to_string(node.order);
+    const auto found = place.find(&node);
+    if (asked(0) && found != place.end()) {
+      name += text(" (topoId: %zu)", found->second);
+    }
+    return name;
+  }
+  [[nodiscard]] std::string handle_line() const {
+    return handles() ? "node handle: " + address(&node) + "\n" : std::string{};
+  }
+  [[nodiscard]] std::string box(const std::string& name, const std::string& more = {}) const {
+    return "style=\"solid\" shape=\"rectangle\" label=\"" + id() + "\n" + name + "\n" +
+           handle_line() + more + "\"";
+  }
+
   std::string operator()(const kernel_node& kernel) const {
-    std::string text;
     const cudaKernelNodeParams& p = kernel.params;
-    const char* name = registered_name(p.func);
-    text += line("%s", name != nullptr ? name : "?");
-    if (asked(cudaGraphDebugDotFlagsKernelNodeParams)) {
-      text += line("<<<(%u,%u,%u),(%u,%u,%u),%u>>>", p.gridDim.x, p.gridDim.y, p.gridDim.z,
-                   p.blockDim.x, p.blockDim.y, p.blockDim.z, p.sharedMemBytes);
+    const std::string launch = asked(cudaGraphDebugDotFlagsKernelNodeParams)
+                                   ? "\\<\\<\\<" + dimensions(p.gridDim) + "," +
+                                         dimensions(p.blockDim) +
+                                         text(",%u\\>\\>\\>", p.sharedMemBytes)
+                                   : std::string{};
+    const std::string name = kernel_name(p.func);
+    if (!asked(cudaGraphDebugDotFlagsKernelNodeAttributes)) {
+      std::string label = id() + "\n" + name + "\n" + handle_line();
+      if (handles()) label += "func handle: " + address(p.func) + "\n";
+      return "style=\"bold\" shape=\"octagon\" label=\"" + label + launch + "\"";
     }
-    if (asked(cudaGraphDebugDotFlagsKernelNodeAttributes)) {
-      for (const cudaLaunchAttribute& a : kernel.attributes) {
-        text += line("attribute %d: %d", static_cast<int>(a.id), a.val.priority);
-      }
+    cudaAccessPolicyWindow window{};
+    for (const cudaLaunchAttribute& a : kernel.attributes) {
+      if (a.id == cudaLaunchAttributeAccessPolicyWindow) window = a.val.accessPolicyWindow;
     }
-    if (asked(cudaGraphDebugDotFlagsHandles)) text += line("function %p", p.func);
-    return text;
+    const auto letter = [](cudaAccessProperty property) {
+      return property == cudaAccessPropertyStreaming    ? "S"
+             : property == cudaAccessPropertyPersisting ? "P"
+                                                        : "N";
+    };
+    const auto* operation = std::get_if<engine::kernel_operation>(&node.recipe.what);
+    std::string label = "{KERNEL\n| {ID | " + id() + " | " + name + launch + "}\n";
+    if (handles()) {
+      label +=
+          "| {{node handle | func handle} | {" + address(&node) + " | " + address(p.func) + "}}\n";
+    }
+    label +=
+        "| {accessPolicyWindow | {base_ptr | num_bytes | hitRatio | hitProp | missProp} | {" +
+        address(window.base_ptr) +
+        text(" | %zu | %f | %s | %s}}\n", window.num_bytes, static_cast<double>(window.hitRatio),
+             letter(window.hitProp), letter(window.missProp));
+    label +=
+        text("| {cooperative | %d}\n| {priority | %d}\n}",
+             operation != nullptr && operation->cooperative ? 1 : 0, int{node.recipe.priority});
+    return "style=\"bold\" shape=\"record\" label=\"" + label + "\"";
   }
   std::string operator()(const copy_node& copy) const {
     const cudaMemcpy3DParms& p = copy.params;
-    if (!asked(cudaGraphDebugDotFlagsMemcpyNodeParams)) return {};
-    return line("%p to %p", p.srcPtr.ptr, p.dstPtr.ptr) +
-           line("%zu x %zu x %zu bytes", p.extent.width, p.extent.height, p.extent.depth);
+    const direction_names names = names_of(p.kind);
+    if (!asked(cudaGraphDebugDotFlagsMemcpyNodeParams)) {
+      return "style=\"solid\" shape=\"trapezium\"label=\"" + id() + "\nMEMCPY\n" + handle_line() +
+             text("(%s,%zu)\n\"", names.brief, p.extent.width * p.extent.height * p.extent.depth);
+    }
+    const auto end = [](const cudaPitchedPtr& e) {
+      return text("%zu | ", e.pitch) + address(e.ptr) + text(" | %zu | %zu", e.xsize, e.ysize);
+    };
+    const auto position = [](const cudaPos& at) {
+      return text("{{x | %zu} | {y | %zu} | {z | %zu}}", at.x, at.y, at.z);
+    };
+    std::string label = "{\nMEMCPY\n";
+    label += handles() ? "| {{ID | node handle} | {" + id() + " | " + address(&node) + "}}\n"
+                       : "| {{ID} | {" + id() + "}}\n";
+    label += text("| {kind | %s (%s to %s)}\n", names.brief, names.from, names.to);
+    label +=
+        "| {{srcPtr | dstPtr} | {pitch | ptr | xsize | ysize | pitch | ptr | xsize | ysize} | {" +
+        end(p.srcPtr) + " | " + end(p.dstPtr) + "}}\n";
+    label += "| {{srcPos | " + position(p.srcPos) + "} | {dstPos | " + position(p.dstPos) +
+             text("} | {Extent | {{Width | %zu} | {Height | %zu} | {Depth | %zu}}}}\n}",
+                  p.extent.width, p.extent.height, p.extent.depth);
+    return "style=\"solid\" shape=\"record\" label=\"" + label + "\"";
   }
   std::string operator()(const fill_node& fill) const {
     const cudaMemsetParams& p = fill.params;
-    if (!asked(cudaGraphDebugDotFlagsMemsetNodeParams)) return {};
-    return line("%p: %zu x %zu of %u bytes, value %u", p.dst, p.width, p.height, p.elementSize,
-                p.value);
+    if (!asked(cudaGraphDebugDotFlagsMemsetNodeParams)) {
+      return "style=\"solid\" shape=\"invtrapezium\"label=\"" + id() + "\nMEMSET\n" +
+             handle_line() + text("(%u,%zu)\n\"", p.value, p.width * p.height);
+    }
+    const bool named = handles();
+    return std::string("style=\"solid\" style=\"solid\" shape=\"record\" label=\"{MEMSET\n| {{ID") +
+           (named ? " | node handle" : "") +
+           " | dptr | pitch | value | elementSize | width | height} | {" + id() +
+           (named ? " | " + address(&node) : std::string{}) + " | " + address(p.dst) +
+           text(" | %zu | %u | %u | %zu | %zu}}}\"", p.pitch, p.value, p.elementSize, p.width,
+                p.height);
   }
   std::string operator()(const host_node& host) const {
-    if (!asked(cudaGraphDebugDotFlagsHostNodeParams)) return {};
-    return line("%p(%p)", reinterpret_cast<void*>(host.params.fn), host.params.userData);
+    if (!asked(cudaGraphDebugDotFlagsHostNodeParams)) return box("HOST");
+    return box("HOST", "fn: " + address(reinterpret_cast<void*>(host.params.fn)) +
+                           "\nuserData: " + address(host.params.userData) + "\n");
   }
   std::string operator()(const event_node& event) const {
-    if (!asked(cudaGraphDebugDotFlagsEventNodeParams)) return {};
-    return line("event %p", static_cast<void*>(event.event));
+    const char* name =
+        node.recipe.type == cudaGraphNodeTypeWaitEvent ? "EVENT_WAIT" : "EVENT_RECORD";
+    if (!asked(cudaGraphDebugDotFlagsEventNodeParams)) return box(name);
+    return box(name, "event: " + address(event.event) + "\n");
+  }
+  std::string operator()(const child_node& child) const {
+    return box(text("graph_%llu", static_cast<unsigned long long>(child.graph->number)));
   }
   std::string operator()(const conditional_node& conditional) const {
-    std::string text = line("%s", kind_name(conditional.type));
-    if (asked(cudaGraphDebugDotFlagsConditionalNodeParams)) {
-      text += line("handle %p, %zu bodies", static_cast<void*>(conditional.handle.get()),
-                   conditional.bodies.size());
+    std::string label = "{\nCONDITIONAL\n| {ID | " + id() + "}\n";
+    if (handles()) label += "| {node handle| " + address(&node) + "}\n";
+    if (asked(0)) label += text("| {Conditional Handle|%u}\n", conditional.handle->number + 1);
+    label += text("| {Conditional Type| %s}\n", kind_name(conditional.type));
+    for (std::size_t i = 0; i < conditional.bodies.size(); ++i) {
+      std::string name = "Body ";
+      if (conditional.type == cudaGraphCondTypeIf) name = i == 0 ? "True " : "False";
+      if (conditional.type == cudaGraphCondTypeSwitch) name = std::to_string(i) + " ";
+      label +=
+          "| {" + name +
+          text("| graph_%llu}\n", static_cast<unsigned long long>(conditional.bodies[i]->number));
     }
-    return text;
+    return "style=\"bold\" shape=\"record\" label=\"" + label + "}\n\"";
   }
   std::string operator()(const alloc_node& alloc) const {
-    if (!asked(0)) return {};
-    return line("%zu bytes at %p", alloc.params.bytesize, alloc.params.dptr);
+    if (!asked(0)) return box("MEM_ALLOC");
+    return box("MEM_ALLOC", "dptr: " + address(alloc.params.dptr) +
+                                text("\nbytesize: %zu\n", alloc.params.bytesize));
   }
   std::string operator()(const free_node& free) const {
-    return asked(0) ? line("%p", free.pointer) : std::string{};
+    return asked(0) ? box("MEM_FREE", "dptr: " + address(free.pointer) + "\n") : box("MEM_FREE");
   }
-  std::string operator()(const child_node&) const { return {}; }
-  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(std::monostate) const { return box("EMPTY"); }
 };
 
-// Ids are places in the graph, so that two runs of a program draw the same.
-void draw(std::FILE* file, const CUgraph_st& graph, const std::string& prefix, unsigned flags) {
-  const auto id = [&](const CUgraphNode_st& node) { return prefix + std::to_string(node.order); };
+// A graph, then the graphs inside of it.
+void draw(std::FILE* file, const CUgraph_st& graph, unsigned flags) {
+  const std::string name = text("graph_%llu", static_cast<unsigned long long>(graph.number));
+  const auto id = [&](const CUgraphNode_st& node) {
+    return "\"" + name + "_node_" + std::to_string(node.order) + "\"";
+  };
+  std::fprintf(file, "subgraph cluster_%llu {\nlabel=\"%s\" graph[style=\"dashed\"];\n",
+               static_cast<unsigned long long>(graph.number), name.c_str());
+  const places place = places_from_ends(graph);
   for (const CUgraphNode_st* node : graph.nodes) {
-    std::string text = std::visit(describe{flags}, node->recipe.detail);
-    if ((flags & cudaGraphDebugDotFlagsHandles) != 0) {
-      text += line("node %p", static_cast<const void*>(node));
-    }
-    std::fprintf(file, "  \"%s\" [shape=box, label=\"%s\\n%s%s\"];\n", id(*node).c_str(),
-                 std::to_string(node->order).c_str(), kind_name(node->recipe.type), text.c_str());
-    std::size_t place = 0;
-    for (cudaGraph_t inner : inner_graphs(node->recipe)) {
-      const std::string name = id(*node) + "_" + std::to_string(place++);
-      std::fprintf(file, "  subgraph \"cluster_%s\" {\n", name.c_str());
-      draw(file, *inner, name + "_", flags);
-      std::fputs("  }\n", file);
-    }
+    const std::string label = std::visit(describe{*node, place, flags}, node->recipe.detail);
+    std::fprintf(file, "%s[%s];\n\n", id(*node).c_str(), label.c_str());
   }
+  const bool ports = (flags & cudaGraphDebugDotFlagsVerbose) != 0;
   for (const CUgraphNode_st* node : graph.nodes) {
     for (const CUgraphNode_st* later : node->after) {
-      std::fprintf(file, "  \"%s\" -> \"%s\";\n", id(*node).c_str(), id(*later).c_str());
+      std::fprintf(file, "%s -> %s", id(*node).c_str(), id(*later).c_str());
+      if (ports) {
+        const auto data = later->edge_data.find(const_cast<cudaGraphNode_t>(node));
+        const unsigned port = data != later->edge_data.end() ? data->second.from_port : 0;
+        std::fprintf(file, " [headlabel=%u]", port);
+      }
+      std::fputs(";\n", file);
     }
+  }
+  std::fputs("}\n", file);
+  for (const CUgraphNode_st* node : graph.nodes) {
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) draw(file, *inner, flags);
   }
 }
 
@@ -154,9 +269,9 @@ SB_API cudaError_t CUDARTAPI cudaGraphDebugDotPrint(cudaGraph_t graph, const cha
   return entry(call_kind::light, [&]() -> status {
     if (path == nullptr || !graphs().alive(graph)) return status::invalid_value;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path, "w"), std::fclose);
-    if (!file) return status::unknown;
+    if (!file) return status::operating_system;
     std::fputs("digraph dot {\n", file.get());
-    draw(file.get(), *graph, "n", flags);
+    draw(file.get(), *graph, flags);
     std::fputs("}\n", file.get());
     return status::success;
   });

@@ -5,6 +5,7 @@
 #include "cudart/capture.hpp"
 #include "cudart/graph.hpp"
 #include "cudart/graph_memory.hpp"
+#include "cudart/operations.hpp"
 #include "engine/memory.hpp"
 
 namespace sb::cudart {
@@ -160,6 +161,14 @@ bool copies_to_pageable(const CUgraphExec_st& exec) {
          });
 }
 
+// CUDA: a launch takes a snapshot of pageable memory that it copies from, and returns when it is
+// done if that has no room; further.tsv graphpageable.h2d.*
+bool copies_from_pageable(const CUgraphNode_st& node) {
+  const auto* copy = std::get_if<engine::copy_operation>(&node.recipe.what);
+  return copy != nullptr && node.enabled && copy->pageable &&
+         copy->direction == copy_direction::host_to_device;
+}
+
 status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   const std::lock_guard lock(exec.mutex);
   if (const status s = refresh(exec); s != status::success) return s;
@@ -170,7 +179,12 @@ status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   items.reserve(exec.steps.size());
   for (const CUgraphExec_st::step& step : exec.steps) {
     engine::graph_item item;
-    if (fixed(*step.node)) {
+    if (copies_from_pageable(*step.node)) {
+      auto copy = std::get<engine::copy_operation>(step.node->recipe.what);
+      wait = take_snapshot(copy, step.node->recipe.device) == snapshot::too_large || wait;
+      made.push_back(std::move(copy));
+      item.what = &made.back();
+    } else if (fixed(*step.node)) {
       item.what = &step.node->recipe.what;
     } else {
       made.push_back(operation_now(*step.node));
@@ -186,7 +200,7 @@ status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   std::vector<command_id> after;
   if (exec.newest_launch.valid()) after.push_back(exec.newest_launch);
   exec.newest_launch = the_engine().submit_graph(stream.id, items, after, exec.defaults);
-  wait = copies_to_pageable(exec);
+  wait = copies_to_pageable(exec) || wait;
   return status::success;
 }
 
@@ -203,7 +217,8 @@ status launch(CUgraphExec_st& exec, CUstream_st& stream) {
   return the_engine().synchronize(target, stream.device);
 }
 
-// Why a graph cannot be instantiated, for those who ask; all of it documented, not recorded.
+// Why a graph cannot be instantiated, for those who ask; graphs_conditional.tsv cond.body.*,
+// graphs_nodes.tsv inst.*
 struct refusal {
   status error = status::success;
   cudaGraphInstantiateResult result = cudaGraphInstantiateSuccess;
@@ -215,7 +230,7 @@ refusal refused_node(const CUgraph_st& graph) {
     for (cudaGraph_t inner : inner_graphs(node->recipe)) {
       if (node->recipe.type == cudaGraphNodeTypeConditional) {
         if (cudaGraphNode_t bad = forbidden_in_bodies(*inner)) {
-          return {status::not_supported, cudaGraphInstantiateNodeOperationNotSupported, bad};
+          return {status::invalid_value, cudaGraphInstantiateNodeOperationNotSupported, bad};
         }
       }
       if (const refusal inside = refused_node(*inner); inside.error != status::success) {
@@ -234,8 +249,23 @@ refusal refused(const CUgraph_st& graph) {
   return refused_node(graph);
 }
 
-// CUDA: a graph that may be launched by a device has kernels, copies, fills and child graphs.
-// Documented, not recorded.
+cudaGraphNode_t node_of_cycle(const CUgraph_st& graph) {
+  const auto order = in_order(graph);
+  if (!order) {
+    for (cudaGraphNode_t node : graph.nodes) {
+      if (!node->before.empty()) return node;
+    }
+  }
+  for (cudaGraphNode_t node : graph.nodes) {
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) {
+      if (cudaGraphNode_t bad = node_of_cycle(*inner)) return bad;
+    }
+  }
+  return nullptr;
+}
+
+// CUDA: a graph that may be launched by a device has kernels, copies, fills and child graphs;
+// graphs_nodes.tsv inst.flags.4, inst.devicelaunch.kernel
 cudaGraphNode_t host_only(const CUgraph_st& graph) {
   for (cudaGraphNode_t node : graph.nodes) {
     switch (node->recipe.type) {
@@ -259,8 +289,12 @@ refusal instantiate(CUgraphExec_st& exec, CUgraph_st& graph, unsigned long long 
   if (const refusal why = refused(graph); why.error != status::success) return why;
   if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) {
     if (cudaGraphNode_t bad = host_only(graph)) {
-      return {status::not_supported, cudaGraphInstantiateNodeOperationNotSupported, bad};
+      return {status::invalid_value, cudaGraphInstantiateNodeOperationNotSupported, bad};
     }
+  }
+  // graphs_nodes.tsv inst.cycle
+  if (cudaGraphNode_t bad = node_of_cycle(graph)) {
+    return {status::invalid_value, cudaGraphInstantiateInvalidStructure, bad};
   }
   exec.graph = clone_graph(graph);
   if (exec.graph == nullptr) return {status::memory_allocation, cudaGraphInstantiateError, nullptr};
@@ -276,6 +310,7 @@ refusal instantiate(CUgraphExec_st& exec, CUgraph_st& graph, unsigned long long 
 
 status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags,
                    cudaGraphInstantiateParams* report) {
+  the_engine().wait_for_blocked_calls();
   CUgraphExec_st* exec = execs().create();
   if (exec == nullptr) return status::memory_allocation;
   const refusal why = instantiate(*exec, *graph, flags);
@@ -294,6 +329,8 @@ status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long f
 
 status check(const cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long flags) {
   if (out == nullptr || !graphs().alive(graph)) return status::invalid_value;
+  if (is_body(*graph))
+    return status::not_supported;  // graphs_conditional.tsv cond.body.instantiate
   if (graph->inseparable) return status::invalid_value;  // documented, not recorded
   if ((flags & ~known_flags) != 0) return status::invalid_value;
   // graph_answers.tsv graph.instantiate.flags.*
@@ -352,7 +389,15 @@ SB_API cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t* out
                                                             cudaGraphInstantiateParams* params) {
   return entry(
       call_kind::capture_unsafe,
-      [&] { return params != nullptr ? check(out, graph, params->flags) : status::invalid_value; },
+      [&] {
+        if (params == nullptr) return status::invalid_value;
+        const status s = check(out, graph, params->flags);
+        if (s != status::success) {  // graphs_nodes.tsv inst.flags.16
+          params->result_out = cudaGraphInstantiateError;
+          params->errNode_out = nullptr;
+        }
+        return s;
+      },
       [&] { return instantiate(out, graph, params->flags, params); });
 }
 SB_PTSZ(cudaGraphInstantiateWithParams,

@@ -144,9 +144,12 @@ status check_change(const node_recipe& before, const node_recipe& now) {
   if (before.type != now.type) return status::invalid_value;
   if (const auto* copy = std::get_if<copy_node>(&before.detail)) {
     const cudaMemcpy3DParms& next = std::get<copy_node>(now.detail).params;
-    // CUDA: one dimension before and after.
+    // CUDA: of one line before and after, or of the same rows; graphs_nodes.tsv exec.copy.*
     if (multidimensional(copy->params.extent) || multidimensional(next.extent)) {
-      return status::invalid_value;
+      const cudaExtent &a = copy->params.extent, &b = next.extent;
+      if (a.width != b.width || a.height != b.height || a.depth != b.depth) {
+        return status::invalid_value;
+      }
     }
     // And told with the same word; graph_answers.tsv graph.memcpy.direction.exec.*
     if (copy->params.kind != next.kind) return status::invalid_value;

@@ -123,6 +123,8 @@ SB_API cudaError_t CUDARTAPI cudaIpcOpenEventHandle(cudaEvent_t* out, cudaIpcEve
   return entry(call_kind::device, [&]() -> status {
     if (out == nullptr) return status::invalid_value;
     const auto inside = unpack<event_handle>(handle);
+    // ipc.tsv child.event.garbage
+    if (!inside && inside.error() == status::invalid_value) return status::map_buffer_object_failed;
     if (!inside) return inside.error();
     auto shared = engine::shared_event::open({inside->head.file, inside->page, inside->generation});
     if (!shared) return status::map_buffer_object_failed;

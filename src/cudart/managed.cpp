@@ -152,6 +152,7 @@ SB_API cudaError_t CUDARTAPI cudaMallocManaged(void** out, size_t bytes, unsigne
       return status::success;
     }
     if (const status s = admit_unsafe_call(); s != status::success) return s;
+    the_engine().wait_for_blocked_calls();
     const auto base = the_memory().allocate_managed(current_device(), bytes, flags);
     if (!base) return base.error();
     *out = *base;

@@ -188,8 +188,10 @@ SB_API cudaError_t CUDARTAPI cudaHostRegister(void* pointer, size_t bytes, unsig
     const bool valid = pointer != nullptr && bytes != 0 && (flags & ~known) == 0;
     return valid ? status::success : status::invalid_value;
   };
-  return entry(call_kind::capture_unsafe, check,
-               [&] { return the_memory().register_host(current_device(), pointer, bytes, flags); });
+  return entry(call_kind::capture_unsafe, check, [&] {
+    the_engine().wait_for_blocked_calls();
+    return the_memory().register_host(current_device(), pointer, bytes, flags);
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaHostUnregister(void* pointer) {

@@ -128,13 +128,14 @@ result<node_recipe> fill_recipe(const cudaMemsetParams& params, device_id device
 
 result<node_recipe> child_recipe(cudaGraph_t graph, cudaGraphChildGraphNodeOwnership ownership) {
   if (!graphs().alive(graph)) return status::invalid_value;
+  if (is_body(*graph)) return status::not_supported;  // graphs_conditional.tsv cond.body.*
   if (ownership == cudaGraphChildGraphOwnershipMove) {
     if (graph->owner != nullptr || contains(*graph, cudaGraphNodeTypeConditional)) {
       return status::invalid_value;
     }
     graph->inseparable = true;
   } else if (ownership == cudaGraphChildGraphOwnershipClone) {
-    if (is_unique(*graph)) return status::not_supported;  // documented, not recorded
+    if (is_unique(*graph)) return status::not_supported;  // graphs_conditional.tsv cond.as.child
     graph = clone_graph(*graph);
     if (graph == nullptr) return status::memory_allocation;
   } else {
@@ -195,8 +196,9 @@ result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device) {
 
 cudaMemcpy3DParms plain_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   cudaMemcpy3DParms params{};
-  params.srcPtr = {const_cast<void*>(from), bytes, bytes, 1};
-  params.dstPtr = {to, bytes, bytes, 1};
+  // Told without pitch and rows; graphs_nodes.tsv nodes.copy.get.is
+  params.srcPtr = {const_cast<void*>(from), 0, 0, 0};
+  params.dstPtr = {to, 0, 0, 0};
   params.extent = {bytes, 1, 1};
   params.kind = kind;
   return params;

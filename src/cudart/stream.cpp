@@ -82,6 +82,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t stream) {
   // CUDA: returns at once, pending work still runs; ordering.tsv stream.destroy.pending.*
   // The default streams have no handle of this kind: errors.tsv destroy.null, destroy.legacy
   return entry(call_kind::device, [&]() -> status {
+    the_engine().wait_for_blocked_calls();
     return retire(stream) ? status::success : status::invalid_resource_handle;
   });
 }

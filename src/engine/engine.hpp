@@ -96,8 +96,9 @@ class engine {
   // CUDA: what asks for a kernel's attributes, or instantiates a graph with it, loads it as a
   // launch does (lazy_loading).
   void load(const abi::kernel_info& kernel, device_id device);
-  // CUDA: what creates or allocates something waits while another call waits for room; pending.tsv
-  // blocked.malloc, blocked.streamcreate, blocked.eventcreate
+  // CUDA: what creates, destroys or allocates something waits while another call waits for room,
+  // and so do synchronous copies; pending.tsv blocked.malloc, blocked.streamcreate,
+  // blocked.eventcreate, further.tsv blocked.*
   void wait_for_blocked_calls();
 
   [[nodiscard]] bool done(command_id id);

@@ -104,7 +104,7 @@ void note_record(node& n) {
 const std::vector<command_id>& engine::impl::load(const abi::kernel_info* kernel,
                                                   device_id device) {
   return loaded.use(
-      kernel, [&] { return scheduler.pending_work(device); },
+      kernel, device, [&] { return scheduler.pending_work(device); },
       [&](command_id id) { return scheduler.done(id); });
 }
 
@@ -135,7 +135,7 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   }
   std::vector<command_id> and_loading;
   const auto* launch = std::get_if<kernel_operation>(&n->what);
-  if (launch != nullptr && options.lazy_loading && n->as.order == command_order::in_stream) {
+  if (launch != nullptr && options.lazy_loading) {
     // A race stays one: no program may rely on this order.
     and_loading = load(launch->kernel, n->device);
     if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());

@@ -1,8 +1,8 @@
 // A child of fork has none of the engine's threads, and their locks may be held for ever.
 //
 // CUDA: after the parent has used a device, every call in the child is refused with
-// cudaErrorInitializationError (documented, not recorded). A child forked before that starts an
-// engine of its own.
+// cudaErrorInitializationError (h200/fork.tsv), but for what never changes. A child forked before
+// that starts an engine of its own.
 #pragma once
 
 #include <atomic>

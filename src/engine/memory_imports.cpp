@@ -19,7 +19,7 @@ result<void*> memory_imports::open(const file_address& file, std::uint64_t offse
   if (found == mappings_.end()) {
     const int descriptor = open_file(file);
     // The process that exported it is gone, or has freed it.
-    if (descriptor < 0) return status::invalid_resource_handle;
+    if (descriptor < 0) return status::not_permitted;  // ipc.tsv child.open.freed
     void* at = ::mmap(nullptr, file.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     ::close(descriptor);
     if (at == MAP_FAILED) return status::map_buffer_object_failed;

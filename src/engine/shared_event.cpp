@@ -5,15 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdio>
-#include <cstring>
 #include <map>
 #include <mutex>
 #include <new>
 #include <vector>
-
-#include "engine/clock.hpp"
 
 namespace sb::engine {
 
@@ -23,34 +18,6 @@ constexpr std::size_t page_bytes = 4096;
 constexpr std::uint32_t pages_per_arena = 4096;
 constexpr std::uint64_t arena_bytes = std::uint64_t{page_bytes} * pages_per_arena;
 constexpr std::uint64_t places = 128;
-constexpr std::int64_t look_every_ns = 20'000'000;
-
-// When a process began, in the system's ticks: with its number, its name for ever. 0 when it is
-// gone; one that only waits for its parent is gone too.
-std::uint64_t began(std::int32_t process) {
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/stat", process);
-  std::FILE* file = std::fopen(path, "re");
-  if (file == nullptr) return 0;
-  char text[512] = {};
-  const std::size_t n = std::fread(text, 1, sizeof text - 1, file);
-  std::fclose(file);
-  text[n] = 0;
-  // The name in parentheses may hold anything; the state is the field after it.
-  const char* at = std::strrchr(text, ')');
-  if (at == nullptr || at[1] == 0) return 0;
-  char state = 0;
-  unsigned long long start = 0;
-  const int read = std::sscanf(
-      at + 2, "%c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-      &state, &start);
-  return read == 2 && state != 'Z' && state != 'X' ? start : 0;
-}
-
-std::uint64_t own_beginning() {
-  static const std::uint64_t mine = began(::getpid());
-  return mine;
-}
 
 }  // namespace
 
@@ -58,8 +25,6 @@ std::uint64_t own_beginning() {
 struct shared_event::page {
   struct place {
     std::atomic<std::uint64_t> ticket;
-    std::atomic<std::uint64_t> began;  // of the process that recorded
-    std::atomic<std::int32_t> process;
     std::atomic<std::uint32_t> done;  // others sleep on it
   };
   std::atomic<std::uint32_t> generation;  // even: free
@@ -138,11 +103,9 @@ std::shared_ptr<arena> arena_at(const file_address& at) {
 
 }  // namespace
 
-shared_event::shared_event(std::shared_ptr<arena> in, std::uint32_t place, bool own)
-    : arena_(std::move(in)),
-      place_(place),
-      generation_((*arena_)[place].generation.load(std::memory_order_acquire)),
-      own_(own) {}
+shared_event::shared_event(std::shared_ptr<arena> in, std::uint32_t place, std::uint32_t generation,
+                           bool own)
+    : arena_(std::move(in)), place_(place), generation_(generation), own_(own) {}
 
 bool shared_event::destroyed() const {
   return (*arena_)[place_].generation.load(std::memory_order_acquire) != generation_;
@@ -168,18 +131,18 @@ std::shared_ptr<shared_event> shared_event::create() {
   p.issued.store(0, std::memory_order_relaxed);
   p.newest.store(0, std::memory_order_relaxed);
   for (page::place& r : p.records) r.ticket.store(0, std::memory_order_relaxed);
-  p.generation.fetch_add(1, std::memory_order_release);
-  return std::shared_ptr<shared_event>(new shared_event(a, place, true));
+  const std::uint32_t generation = p.generation.fetch_add(1, std::memory_order_release) + 1;
+  return std::shared_ptr<shared_event>(new shared_event(a, place, generation, true));
 }
 
 std::shared_ptr<shared_event> shared_event::open(const address& of_peer) {
   if (of_peer.page >= pages_per_arena || of_peer.file.bytes != arena_bytes) return nullptr;
   const std::shared_ptr<arena> a = arena_at(of_peer.file);
   if (!a) return nullptr;
-  if ((*a)[of_peer.page].generation.load(std::memory_order_acquire) != of_peer.generation) {
-    return nullptr;
-  }
-  return std::shared_ptr<shared_event>(new shared_event(a, of_peer.page, false));
+  // One that was destroyed is opened all the same, and has no record; ipc.tsv
+  // child.event.open.destroyed
+  return std::shared_ptr<shared_event>(
+      new shared_event(a, of_peer.page, of_peer.generation, false));
 }
 
 std::optional<shared_event::address> shared_event::where() const {
@@ -200,8 +163,6 @@ shared_event::ticket shared_event::begin() {
   const ticket mine = p.issued.fetch_add(1, std::memory_order_acq_rel) + 1;
   page::place& r = p.of(mine);
   r.done.store(0, std::memory_order_relaxed);
-  r.process.store(::getpid(), std::memory_order_relaxed);
-  r.began.store(own_beginning(), std::memory_order_relaxed);
   r.ticket.store(mine, std::memory_order_release);
   ticket seen = p.newest.load(std::memory_order_relaxed);
   while (seen < mine && !p.newest.compare_exchange_weak(seen, mine, std::memory_order_acq_rel)) {
@@ -221,28 +182,11 @@ shared_event::ticket shared_event::newest() const {
   return (*arena_)[place_].newest.load(std::memory_order_acquire);
 }
 
-bool shared_event::recorder_is_gone(ticket record) {
-  const auto now = static_cast<std::int64_t>(steady_ns());
-  std::int64_t last = looked_ns_.load(std::memory_order_relaxed);
-  if (now - last < look_every_ns) return false;
-  looked_ns_.store(now, std::memory_order_relaxed);
-  page::place& r = (*arena_)[place_].of(record);
-  const std::int32_t process = r.process.load(std::memory_order_relaxed);
-  const std::uint64_t began_then = r.began.load(std::memory_order_relaxed);
-  if (r.ticket.load(std::memory_order_acquire) < record) return false;
-  return began(process) != began_then;
-}
-
 bool shared_event::done(ticket record) {
   if (record == 0 || destroyed()) return true;
   page::place& r = (*arena_)[place_].of(record);
-  if (r.ticket.load(std::memory_order_acquire) >= record &&
-      r.done.load(std::memory_order_acquire) != 0) {
-    return true;
-  }
-  if (!recorder_is_gone(record)) return false;
-  complete(r.ticket.load(std::memory_order_acquire));  // for everybody who waits
-  return true;
+  return r.ticket.load(std::memory_order_acquire) >= record &&
+         r.done.load(std::memory_order_acquire) != 0;
 }
 
 bool shared_event::wait(ticket record, std::chrono::microseconds most) {

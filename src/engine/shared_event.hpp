@@ -3,8 +3,9 @@
 // Every record of such an event gets a ticket, in whichever process it is made, and a place in a
 // page that all of them map. A wait keeps the ticket that was the newest at its call. Places are
 // used again after `places` records; who still waits for an older one then waits for the newer one.
-// The records of a process that is no more, and of an event that its process destroyed, count as
-// complete.
+// The records of an event that its process destroyed count as complete. Those of a process that was
+// killed before they were do not: who waits for them waits on, as on the hardware (h200/ipc.tsv
+// parent.stream.after.kill).
 //
 // An exporting process keeps its pages in one file, so events cost no descriptors.
 //
@@ -49,15 +50,13 @@ class shared_event {
   struct arena;
 
  private:
-  shared_event(std::shared_ptr<arena> in, std::uint32_t place, bool own);
+  shared_event(std::shared_ptr<arena> in, std::uint32_t place, std::uint32_t generation, bool own);
   [[nodiscard]] bool destroyed() const;
-  [[nodiscard]] bool recorder_is_gone(ticket record);
 
   const std::shared_ptr<arena> arena_;
   const std::uint32_t place_;
   const std::uint32_t generation_;  // of the page; another one: the event is no more
   const bool own_;
-  std::atomic<std::int64_t> looked_ns_{0};  // when the recorder's life was looked at last
 };
 
 }  // namespace sb::engine

@@ -1,7 +1,8 @@
-// The text of cudaGraphDebugDotPrint, line by line. One section: `graphs_dot dot`.
+// The text of cudaGraphDebugDotPrint, line by line, addresses as 0x@. One section: `graphs_dot dot`.
 #include "graphs_probe.h"
 
 #include <fstream>
+#include <regex>
 
 static void section_dot() {
   cudaGraph_t g = new_graph();
@@ -28,13 +29,14 @@ static void section_dot() {
   add_counter(p.conditional.phGraph_out[0], m);
   say("dot.nullpath", cudaGraphDebugDotPrint(g, nullptr, 0));
   say("dot.badpath", cudaGraphDebugDotPrint(g, "/nonexistent/x.dot", 0));
-  say("dot.nullgraph", cudaGraphDebugDotPrint(nullptr, "/tmp/x.dot", 0));
-  say("dot.unknownflag", cudaGraphDebugDotPrint(g, "/tmp/x.dot", 1u << 30));
+  say("dot.nullgraph", cudaGraphDebugDotPrint(nullptr, "x.dot", 0));
+  say("dot.unknownflag", cudaGraphDebugDotPrint(g, "x.dot", 1u << 30));
   for (unsigned flags : {0u, 1u, 4u, 8u, 16u, 32u, 64u, 512u, 1024u, 32768u}) {
-    say("dot.flags." + std::to_string(flags), cudaGraphDebugDotPrint(g, "/tmp/x.dot", flags));
-    std::ifstream in("/tmp/x.dot");
+    say("dot.flags." + std::to_string(flags), cudaGraphDebugDotPrint(g, "x.dot", flags));
+    std::ifstream in("x.dot");
     std::string line;
-    for (int i = 0; std::getline(in, line); ++i) say("dot.text." + std::to_string(flags) + "." + std::to_string(i), line);
+    const std::regex address("0x(?!0{16})[0-9A-F]{16}");
+    for (int i = 0; std::getline(in, line); ++i) say("dot.text." + std::to_string(flags) + "." + std::to_string(i), std::regex_replace(line, address, "0x@"));
   }
 }
 

@@ -30,18 +30,41 @@ class Broken(Exception):
     """A program that does not build, or does not come to its end."""
 
 
-def build(nvcc, program, work, flags):
-    """Compiles once; a second case with the same program finds it."""
+def newest_of_toolkit(nvcc):
+    """When what makes programs changed last: the compiler, its passes and headers. Not the
+    libraries that programs load when they run."""
+    toolkit = pathlib.Path(nvcc).resolve().parent.parent
+    places = [toolkit / "bin", toolkit / "include", toolkit / "lib64", toolkit / "lib"]
+    files = (p for place in places if place.is_dir() for p in place.rglob("*") if p.is_file())
+    times = (p.stat().st_mtime for p in files if not p.name.startswith("libcudart"))
+    return max(times, default=pathlib.Path(nvcc).stat().st_mtime)
+
+
+def build(nvcc, program, work, flags, units=()):
+    """Compiles once; a second case with the same program finds it, until the source, the command
+    or the toolkit changes."""
     source = HERE / program
     target = work / source.stem
-    newest = max(p.stat().st_mtime for p in (source, *HERE.glob("*.h"), pathlib.Path(nvcc)))
-    if target.exists() and target.stat().st_mtime >= newest:
+    command = [nvcc, "-std=c++17", *flags]
+    note = work / f"{source.stem}.command"
+    wanted = "\n".join([*command, *(" ".join(u) for u in units)])
+    newest = max([newest_of_toolkit(nvcc)] +
+                 [p.stat().st_mtime for p in (source, *HERE.glob("*.h"))])
+    if target.exists() and target.stat().st_mtime >= newest and read(note) == wanted:
         return target
-    command = [nvcc, "-std=c++17", *flags, "-o", str(target), str(source), "-lpthread"]
+    objects = []
+    for number, unit in enumerate(((), *units) if units else ()):
+        objects.append(str(work / f"{source.stem}.{number}.o"))
+        run_compiler([*command, *unit, "-c", "-o", objects[-1], str(source)])
+    run_compiler([*command, "-o", str(target), *(objects or [str(source)]), "-lpthread"])
+    note.write_text(wanted)
+    return target
+
+
+def run_compiler(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         raise Broken(f"{' '.join(command)}\n{done.stdout}{done.stderr}".rstrip())
-    return target
 
 
 def run_once(binary, run, env, timeout):
@@ -156,7 +179,7 @@ def main(argv=None):
                 if options.outputs:
                     printed = read(options.outputs / f"{case.name}.out")
                 else:
-                    binary = build(nvcc, case.program, work, [*flags, *case.flags])
+                    binary = build(nvcc, case.program, work, [*flags, *case.flags], case.units)
                     printed = output_of(case, binary, recorded, options.timeout)
             except Broken as why:
                 print(f"{case.name}: not built\n{why}")

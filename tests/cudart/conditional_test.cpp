@@ -175,7 +175,7 @@ TEST_F(conditional, a_body_has_no_host_nodes) {
   cudaGraphNode_t called = nullptr;
   ASSERT_OK(cudaGraphAddHostNode(&called, p.conditional.phGraph_out[0], nullptr, 0, &host));
   cudaGraphInstantiateParams report{};
-  EXPECT_CUDA(cudaErrorNotSupported, cudaGraphInstantiateWithParams(&exec, graph, &report));
+  EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphInstantiateWithParams(&exec, graph, &report));
   EXPECT_EQ(cudaGraphInstantiateNodeOperationNotSupported, report.result_out);
   EXPECT_EQ(called, report.errNode_out);
 }
@@ -196,7 +196,7 @@ TEST_F(conditional, such_a_graph_is_one_of_its_kind) {
   ASSERT_OK(cudaGraphExecDestroy(exec));
   ASSERT_OK(cudaGraphInstantiate(&exec, graph, 0));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphDestroy(p.conditional.phGraph_out[0]));
-  EXPECT_CUDA(cudaErrorInvalidValue,
+  EXPECT_CUDA(cudaErrorNotSupported,
               cudaGraphInstantiate(&second, p.conditional.phGraph_out[0], 0));
   EXPECT_CUDA(cudaErrorNotSupported, cudaGraphNodeSetParams(node, &p));
   EXPECT_CUDA(cudaErrorNotSupported, cudaGraphExecNodeSetParams(exec, node, &p));

@@ -65,7 +65,7 @@ TEST_F(graph_update, a_fill_of_rows_changes_only_where_and_with_what) {
   EXPECT_CUDA(cudaSuccess, cudaGraphExecMemsetNodeSetParams(exec, flat, &line));
 }
 
-TEST_F(graph_update, a_copy_stays_between_the_same_kinds_of_memory_and_in_one_line) {
+TEST_F(graph_update, a_copy_stays_between_the_same_kinds_of_memory_and_of_the_same_rows) {
   cudaGraphNode_t copy = nullptr;
   ASSERT_OK(
       cudaGraphAddMemcpyNode1D(&copy, graph, nullptr, 0, device, host, 64, cudaMemcpyHostToDevice));
@@ -82,6 +82,8 @@ TEST_F(graph_update, a_copy_stays_between_the_same_kinds_of_memory_and_in_one_li
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams1D(
                                          exec, copy, host, device, 64, cudaMemcpyDeviceToHost));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams(exec, copy, &rectangle));
+  EXPECT_CUDA(cudaSuccess, cudaGraphExecMemcpyNodeSetParams(exec, block, &rectangle));
+  rectangle.extent = {16, 3, 1};
   EXPECT_CUDA(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams(exec, block, &rectangle));
 }
 
@@ -222,11 +224,11 @@ TEST_F(graph_update, a_drawing_tells_what_its_flags_ask_for) {
     std::remove(path.c_str());
     return text;
   };
-  EXPECT_EQ(std::string::npos, drawn(0).find("value 1"));
-  EXPECT_EQ(std::string::npos, drawn(cudaGraphDebugDotFlagsMemcpyNodeParams).find("value 1"));
-  EXPECT_NE(std::string::npos, drawn(cudaGraphDebugDotFlagsMemsetNodeParams).find("value 1"));
-  EXPECT_NE(std::string::npos, drawn(cudaGraphDebugDotFlagsVerbose).find("value 1"));
-  EXPECT_NE(std::string::npos, drawn(cudaGraphDebugDotFlagsHandles).find("node 0x"));
+  EXPECT_EQ(std::string::npos, drawn(0).find("elementSize"));
+  EXPECT_EQ(std::string::npos, drawn(cudaGraphDebugDotFlagsMemcpyNodeParams).find("elementSize"));
+  EXPECT_NE(std::string::npos, drawn(cudaGraphDebugDotFlagsMemsetNodeParams).find("elementSize"));
+  EXPECT_NE(std::string::npos, drawn(cudaGraphDebugDotFlagsVerbose).find("elementSize"));
+  EXPECT_NE(std::string::npos, drawn(cudaGraphDebugDotFlagsHandles).find("node handle: 0x"));
 }
 
 }  // namespace
