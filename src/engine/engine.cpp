@@ -142,11 +142,12 @@ engine::impl::impl(engine_options given)
     model->take_clocks();
   }
   if (options.record) {
-    record = recorder::from_environment(options.devices, options.connections, model != nullptr,
-                                        options.profile);
+    record =
+        recorder::from_environment(options.devices, options.connections, model != nullptr,
+                                   options.profile, options.timing ? &*options.timing : nullptr);
   }
   if (record) {
-    record->start_clock([this] { return clock_ns(); });
+    record->start_clock([this] { return trace_ns(); });
     observe_allocations(record.get());
   }
 }
@@ -215,12 +216,18 @@ auto engine::impl::ask(Question&& question) {
 }
 
 bool engine::done(command_id id) {
-  return impl_->ask([&] { return impl_->scheduler.done(id) && impl_->markers_settled(); });
+  return impl_->ask([&] {
+    if (impl_->record) impl_->record->looks_at(id);
+    return impl_->scheduler.done(id) && impl_->markers_settled();
+  });
 }
 
 bool engine::idle(stream_id stream) {
   impl_->wait_behind_blocked(stream);
-  return impl_->ask([&] { return impl_->scheduler.idle(stream) && impl_->markers_settled(); });
+  return impl_->ask([&] {
+    if (impl_->record) impl_->record->looks_at(stream);
+    return impl_->scheduler.idle(stream) && impl_->markers_settled();
+  });
 }
 
 bool engine::idle(device_id device) {
@@ -250,7 +257,7 @@ void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   waits.push_back({waiter, &w});
   drain();
   finish(lock);
-  const std::uint64_t begin = record ? clock_ns() : 0;
+  const std::uint64_t begin = record ? trace_ns() : 0;
   if (record) record->blocks();
   if (model)
     model->wait(w);
@@ -258,7 +265,7 @@ void engine::impl::wait_for(guard& lock, waiter_id waiter) {
     w.wait(cores_to_spare);
   if (record) {
     recorded_call& call = recorder::present();
-    call.blocked_ns += clock_ns() - begin;
+    call.blocked_ns += trace_ns() - begin;
     if (w.released_by != trace::none) call.blocked_on = w.released_by;
   }
 }
@@ -326,6 +333,8 @@ void engine::reset(device_id device) { impl_->reset(device); }
 
 std::uint64_t engine::impl::clock_ns() const { return model ? model->now() : steady_ns(); }
 
+std::uint64_t engine::impl::trace_ns() const { return model ? model->now() : counter.now(); }
+
 std::uint64_t engine::now_ns() const { return impl_->clock_ns(); }
 
 bool engine::is_modelled() const { return impl_->model != nullptr; }
@@ -337,14 +346,14 @@ thread_local std::uint64_t left_ns = 0;  // by the real clock: when the thread's
 void engine::call(const char* name) {
   impl& e = *impl_;
   if (e.model && e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
-  const std::uint64_t begin = e.model ? e.model->clocks().now() : e.record ? steady_ns() : 0;
+  const std::uint64_t begin = e.model ? e.model->clocks().now() : e.record ? e.counter.now() : 0;
   if (e.model) e.model->call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
   if (e.record) e.record->begin_call(name, begin);
 }
 
 void engine::end_call(int status) {
   if (impl_->options.host_time) left_ns = steady_ns();
-  if (impl_->record) impl_->record->end_call(impl_->clock_ns(), status);
+  if (impl_->record) impl_->record->end_call(impl_->trace_ns(), status);
 }
 
 void engine::call_place(const char* file, std::uint32_t line) {
@@ -354,7 +363,7 @@ void engine::call_place(const char* file, std::uint32_t line) {
 void engine::idle_wait(stream_id stream, const void* event) {
   if (!impl_->record) return;
   const std::lock_guard lock(impl_->mutex);
-  impl_->record->idle_wait(stream, event, impl_->clock_ns());
+  impl_->record->idle_wait(stream, event, impl_->trace_ns());
 }
 
 recorder* engine::recording() const { return impl_->record.get(); }
@@ -374,7 +383,7 @@ const timing_profile* engine::timing() const {
 }
 
 void engine::impl::hung() {
-  if (record) record->close(trace::ending::hung, model->clocks().deterministic(), clock_ns());
+  if (record) record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
 }
 
 }  // namespace sb::engine

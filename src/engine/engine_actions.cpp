@@ -48,7 +48,7 @@ void engine::impl::release(kernel_run& run, std::uint64_t n) {
 }
 
 void engine::impl::end_command(node* n) {
-  if (record && !n->ended) record->finished(*n, n->times.end != 0 ? n->times.end : clock_ns());
+  if (record && !n->ended) record->finished(*n, n->times.end != 0 ? n->times.end : trace_ns());
   n->ended = true;
   dead.push_back(n);
 }
@@ -94,8 +94,9 @@ void engine::impl::act(const sched::action& a) {
       node* n = node_of(a);
       if (n->ended || failed(n->device) || stopped) break;
       if (record && !n->recorded.began) {
-        if (!model) n->times.begin = steady_ns();
-        record->started(*n, clock_ns());
+        const std::uint64_t now = trace_ns();
+        if (!model) n->times.begin = now;
+        record->started(*n, now);
       }
       if (model) {
         hold(n->run, a.count);
@@ -164,8 +165,9 @@ void engine::impl::start(node* n) {
   const bool drop = failed(n->device) || stopped;
   if (model && !drop) model->start(*n);
   if (record && n->as.kind != command_kind::kernel) {
-    if (!model) n->times.begin = steady_ns();
-    record->started(*n, clock_ns());
+    const std::uint64_t now = trace_ns();
+    if (!model) n->times.begin = now;
+    record->started(*n, now);
   }
   if (std::holds_alternative<kernel_operation>(n->what)) {
     if (drop) to_abandon.push_back(n);

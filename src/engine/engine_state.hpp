@@ -26,6 +26,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/clock.hpp"
 #include "engine/device_runtime.hpp"
 #include "engine/engine.hpp"
 #include "engine/event_watch.hpp"
@@ -69,6 +70,7 @@ struct engine::impl final : kernel_sink {
   const engine_options options;
   std::vector<std::unique_ptr<device_state>> devices;
   const pid_t process;
+  const counter_clock counter;
   const bool cores_to_spare;  // a thread that waits may look for a while before it sleeps
 
   // --- own synchronisation
@@ -194,6 +196,7 @@ struct engine::impl final : kernel_sink {
 
   void hung();  // modelled time: nothing can happen any more
   [[nodiscard]] std::uint64_t clock_ns() const;
+  [[nodiscard]] std::uint64_t trace_ns() const;  // what a trace is told: the same, and quicker
 
   device_state& at(device_id id) { return *devices[id.value]; }
   bool failed(device_id id) {

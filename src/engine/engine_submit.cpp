@@ -130,7 +130,7 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   keep_time();
   if (model) model->submitted(*n);
   if (record) {
-    if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : steady_ns();
+    if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
     record->submitted(*n, after);
   }
   std::vector<command_id> and_loading;

@@ -88,6 +88,14 @@ static allocation_observer* observer = nullptr;
 void observe_allocations(allocation_observer* who) { observer = who; }
 
 struct memory::impl {
+  // Held by whoever changes the index. Whoever kept an answer sees that it may have changed.
+  struct change {
+    explicit change(impl& of) : lock(of.index_mutex) {
+      of.changes.fetch_add(1, std::memory_order_release);
+    }
+    const std::unique_lock<std::shared_mutex> lock;
+  };
+
   struct device_memory {
     device_memory(memory_capacity c, heap_check check)
         : capacity(c), heap({c.total_bytes - c.used_at_start_bytes, reserve_bytes, check}) {}
@@ -118,13 +126,13 @@ struct memory::impl {
 
   void insert(allocation a) {
     if (observer != nullptr) a.traced = observer->allocated(a);
-    const std::unique_lock lock(index_mutex);
+    const change lock(*this);
     index.insert_or_assign(address_of(a.base), a);
   }
 
   // Takes the allocation with this exact base from the index when its kind is one of these.
   std::optional<allocation> take(void* base, std::initializer_list<memory_kind> kinds) {
-    const std::unique_lock lock(index_mutex);
+    const change lock(*this);
     const auto found = index.find(address_of(base));
     if (found == index.end()) return std::nullopt;
     if (std::find(kinds.begin(), kinds.end(), found->second.kind) == kinds.end()) {
@@ -178,6 +186,7 @@ struct memory::impl {
   std::mutex devices_mutex;  // guards `owned`
   std::vector<std::unique_ptr<device_memory>> owned;
 
+  std::atomic<std::uint64_t> changes{0};  // of the index
   mutable std::shared_mutex index_mutex;  // guards the rest
   std::vector<const reserved_range*> pool_ranges;
   std::map<std::uintptr_t, allocation> index;  // by base; ranges do not overlap
@@ -249,7 +258,7 @@ result<void*> memory::allocate_managed(device_id device, std::size_t bytes, std:
 status memory::register_host(device_id device, void* base, std::size_t bytes, std::uint32_t flags) {
   const std::uintptr_t begin = address_of(base);
   if (begin + bytes < begin) return status::invalid_value;
-  const std::unique_lock lock(impl_->index_mutex);
+  const impl::change lock(*impl_);
   // What lies at or after the range's end cannot overlap; of the others only the last one can reach
   // into it, and every one that begins inside does.
   auto next = impl_->index.lower_bound(begin + bytes);
@@ -280,7 +289,7 @@ void memory::add_image_variable(device_id device, void* base, std::size_t bytes,
 }
 
 void memory::remove_image_variables(device_id device) {
-  const std::unique_lock lock(impl_->index_mutex);
+  const impl::change lock(*impl_);
   std::erase_if(impl_->index, [&](const auto& entry) {
     const allocation& a = entry.second;
     if (a.device != device) return false;
@@ -326,12 +335,12 @@ void memory::discharge(device_id device, std::uint64_t bytes) {
 }
 
 void memory::keep_range(const reserved_range& range) {
-  const std::unique_lock lock(impl_->index_mutex);
+  const impl::change lock(*impl_);
   impl_->pool_ranges.push_back(&range);
 }
 
 void memory::forget_range(const reserved_range& range) {
-  const std::unique_lock lock(impl_->index_mutex);
+  const impl::change lock(*impl_);
   std::erase(impl_->pool_ranges, &range);
 }
 
@@ -367,6 +376,8 @@ std::optional<allocation> memory::find(const void* address) const {
   return candidate;
 }
 
+std::uint64_t memory::changes() const { return impl_->changes.load(std::memory_order_acquire); }
+
 memory_info memory::info(device_id device) {
   auto& of = impl_->device(device);
   const std::uint64_t taken = of.capacity.used_at_start_bytes + of.heap.used();
@@ -379,7 +390,7 @@ heap_check memory::check() const { return impl_->settings.check; }
 void memory::release_all(device_id device) {
   std::vector<allocation> gone;
   {
-    const std::unique_lock lock(impl_->index_mutex);
+    const impl::change lock(*impl_);
     std::erase_if(impl_->index, [&](const auto& entry) {
       const allocation& a = entry.second;
       if (a.device != device || a.kind == memory_kind::image) return false;

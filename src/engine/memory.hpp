@@ -128,6 +128,8 @@ class memory {
 
   // The allocation that contains the address, if any. Cheap: taken on every copy.
   [[nodiscard]] std::optional<allocation> find(const void* address) const;
+  // Another number after every change of what find() says, so that answers can be kept.
+  [[nodiscard]] std::uint64_t changes() const;
   // Whether the address lies in a range that we keep for device, pinned or managed memory,
   // allocated or not: what happens at an access there is decided by the mapping.
   [[nodiscard]] bool in_kept_range(const void* address) const;

@@ -97,19 +97,34 @@ std::string program_name() {
   return std::string(whole.substr(whole.rfind('/') + 1));
 }
 
+trace::copy_rate rate_of(const link_timing& link) {
+  return {.latency_ns = static_cast<std::uint32_t>(link.pinned_ns),
+          .bytes_per_us = static_cast<std::uint32_t>(link.pinned_bytes_per_ns * 1000)};
+}
+
+std::uint64_t host_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * size : 0;
+}
+
 }  // namespace
 
 std::unique_ptr<recorder> recorder::from_environment(std::span<const device_profile> devices,
                                                      std::uint32_t connections, bool modelled,
-                                                     const std::string& profile) {
+                                                     const std::string& profile,
+                                                     const timing_profile* timing) {
   const char* path = std::getenv("STREAMBED_TRACE");
   if (path == nullptr || *path == 0) return nullptr;
   trace::header head;
   head.clock = modelled ? trace::clock_kind::modelled : trace::clock_kind::wall;
   head.connections = connections;
+  head.host_bytes = host_bytes();
   head.program = program_name();
   head.profile = profile;
-  auto out = trace::writer::open(path, head, trace::existing_file::replace);
+  // In modelled time threads take turns, and the same program gives the same bytes.
+  auto out =
+      trace::writer::open(path, head, trace::existing_file::replace,
+                          modelled ? trace::call_order::as_returned : trace::call_order::gathered);
   if (!out) {
     std::fprintf(stderr, "streambed: no trace is written: %s\n", out.message().c_str());
     return nullptr;
@@ -126,7 +141,9 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
          .registers_per_multiprocessor = p.registers_per_multiprocessor,
          .reserved_shared_per_block = p.reserved_shared_per_block,
          .resident_kernels = static_cast<std::uint32_t>(p.resident_kernels),
-         .copy_engines = static_cast<std::uint32_t>(p.async_engines)});
+         .copy_engines = static_cast<std::uint32_t>(p.async_engines),
+         .to_device = timing != nullptr ? rate_of(timing->to_device) : trace::copy_rate{},
+         .to_host = timing != nullptr ? rate_of(timing->to_host) : trace::copy_rate{}});
   }
   auto made = std::make_unique<recorder>(std::move(*out), connections);
   made->copy_engines_ = std::move(copy_engines);
@@ -165,7 +182,17 @@ void recorder::begin_call(const char* name, std::uint64_t ns) {
 }
 
 void recorder::call_place(const char* file, std::uint32_t line) {
-  if (file != nullptr) present().place = out_->place(file, line);
+  if (file == nullptr) return;
+  // Files are constants of the program: an address and a line are the place.
+  struct known {
+    const char* file = nullptr;
+    std::uint32_t line = 0;
+    trace::number place = trace::none;
+  };
+  thread_local constinit std::array<known, 64> places;
+  known& at = places[(reinterpret_cast<std::uintptr_t>(file) >> 3 ^ line) % places.size()];
+  if (at.file != file || at.line != line) at = {file, line, out_->place(file, line)};
+  present().place = at.place;
 }
 
 void recorder::blocks() {
@@ -233,6 +260,7 @@ void recorder::depend(node& n, std::uint32_t on, trace::wait_cause cause) {
 // --- streams and queues
 
 void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int priority) {
+  if (id.value >= streams_.size()) streams_.resize(id.value + 1);
   stream_notes& s = streams_[id.value];
   if (s.last != no_note) drop(s.last);
   s = {.device = device.value, .kind = kind};
@@ -253,8 +281,9 @@ void recorder::depend_on_stream(node& n, stream_notes& s) {
   depend(n, s.last, trace::wait_cause::stream_order);
   if (s.kind != stream_kind::non_blocking) {
     if (s.kind == stream_kind::legacy) {
-      for (auto& [id, other] : streams_)
-        if (other.kind == stream_kind::blocking && other.device == s.device)
+      for (stream_notes& other : streams_)
+        if (other.number != trace::none && other.kind == stream_kind::blocking &&
+            other.device == s.device)
           depend(n, other.last, trace::wait_cause::legacy_barrier);
     } else if (const auto legacy = legacy_.find(s.device); legacy != legacy_.end()) {
       depend(n, streams_[legacy->second].last, trace::wait_cause::legacy_barrier);
@@ -292,7 +321,8 @@ std::uint32_t& recorder::last_on_engine(const node& n) {
     if (engines != 0 || d == copy_direction::host_to_host)
       key[1] = copies_key + static_cast<std::uint32_t>(d);
   }
-  return engines_.try_emplace(key, no_note).first->second;
+  while (key[0] >= engines_.size()) engines_.emplace_back().fill(no_note);
+  return engines_[key[0]][key[1]];
 }
 
 // --- operations
@@ -301,8 +331,19 @@ trace::number recorder::event_of(const void* event) {
   return events_.try_emplace(event, static_cast<trace::number>(events_.size())).first->second;
 }
 
+// Programs use the same addresses again and again.
+const std::optional<allocation>& recorder::memory_at(const void* address) {
+  known_memory& known = memory_[(reinterpret_cast<std::uintptr_t>(address) >> 8 ^
+                                 reinterpret_cast<std::uintptr_t>(address) >> 2) %
+                                memory_.size()];
+  const std::uint64_t now = memory::instance().changes();
+  if (known.address != address || known.as_of != now)
+    known = {address, now, memory::instance().find(address)};
+  return known.what;
+}
+
 void recorder::add_range(const void* address, std::size_t bytes, trace::access how, bool exact) {
-  const std::optional<allocation> a = memory::instance().find(address);
+  const std::optional<allocation>& a = memory_at(address);
   if (!a || a->traced == trace::none || bytes == 0) return;
   const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(address) -
                                                  static_cast<const char*>(a->base));
@@ -373,9 +414,9 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
         c->direction == copy_direction::host_to_host) {
       const void* host =
           c->direction == copy_direction::device_to_host ? c->destination : c->source;
-      const std::optional<allocation> a =
-          c->pageable ? std::nullopt : memory::instance().find(host);
-      r.host_memory = a ? traced(a->kind) : trace::memory_kind::pageable;
+      const allocation* a = nullptr;
+      if (const auto& found = memory_at(host); !c->pageable && found) a = &*found;
+      r.host_memory = a != nullptr ? traced(a->kind) : trace::memory_kind::pageable;
     }
   } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
     r.event = event_of(e->event.get());
@@ -488,9 +529,8 @@ void recorder::finished(node& n, std::uint64_t ns) {
 
 // What the present call looks at, whether it has to wait for it or not.
 void recorder::asks_for(stream_id stream) {
-  const auto found = streams_.find(stream.value);
-  if (found != streams_.end() && found->second.last != no_note)
-    present().blocked_on = notes_[found->second.last].operation;
+  if (stream.value < streams_.size() && streams_[stream.value].last != no_note)
+    present().blocked_on = notes_[streams_[stream.value].last].operation;
 }
 
 void recorder::asks_for(command_id command) {
@@ -500,12 +540,12 @@ void recorder::asks_for(command_id command) {
 
 // A wait that orders nothing: the event was never recorded, or what it waits for is over.
 void recorder::idle_wait(stream_id stream, const void* event, std::uint64_t ns) {
-  const auto found = streams_.find(stream.value);
-  if (found == streams_.end()) return;
+  if (stream.value >= streams_.size() || streams_[stream.value].number == trace::none) return;
+  const stream_notes& s = streams_[stream.value];
   trace::submitted_record r;
   r.kind = trace::operation_kind::event_wait;
-  r.device = found->second.device;
-  r.stream = found->second.number;
+  r.device = s.device;
+  r.stream = s.number;
   r.call = present().number;
   r.event = event_of(event);
   r.called = since(present().begin_ns);

@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@
 #include "engine/recorder_tables.hpp"
 #include "model/device_profile.hpp"
 #include "model/stream_rules.hpp"
+#include "model/timing_profile.hpp"
 #include "trace/writer.hpp"
 
 namespace sb::engine {
@@ -46,7 +48,8 @@ class recorder final : public allocation_observer {
   // the program goes on without a trace.
   static std::unique_ptr<recorder> from_environment(std::span<const device_profile> devices,
                                                     std::uint32_t connections, bool modelled,
-                                                    const std::string& profile);
+                                                    const std::string& profile,
+                                                    const timing_profile* timing);
   explicit recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections);
 
   [[nodiscard]] trace::writer& out() { return *out_; }
@@ -74,6 +77,14 @@ class recorder final : public allocation_observer {
   [[nodiscard]] trace::number last_finished() const { return last_finished_; }
   void asks_for(stream_id stream);
   void asks_for(command_id command);
+  // The same for cudaEventQuery and cudaStreamQuery: other calls look too, at what nobody asked
+  // for.
+  template <class What>
+  void looks_at(What what) {
+    const char* name = present().name;
+    if (name != nullptr && std::string_view(name).find("Query") != std::string_view::npos)
+      asks_for(what);
+  }
   void idle_wait(stream_id stream, const void* event, std::uint64_t ns);
 
   // --- annotations, from any thread
@@ -105,6 +116,7 @@ class recorder final : public allocation_observer {
     queue_class last_queue = queue_class::compute;
   };
   static constexpr std::uint32_t no_note = recorded_node::no_note;
+  static constexpr std::size_t engine_keys = 8;
 
   trace::number thread();  // of the calling one
   trace::annotation_record annotation(const annotation_text& what);
@@ -118,6 +130,12 @@ class recorder final : public allocation_observer {
   trace::submitted_record describe(const node& n, const stream_notes& s);
   void add_ranges(const node& n);
   void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
+  struct known_memory {
+    const void* address = nullptr;
+    std::uint64_t as_of = ~std::uint64_t{0};  // memory::changes
+    std::optional<allocation> what;
+  };
+  const std::optional<allocation>& memory_at(const void* address);
   trace::number name_of(const char* text);
   trace::number event_of(const void* event);
   [[nodiscard]] trace::nanoseconds since(std::uint64_t ns) const {
@@ -135,12 +153,13 @@ class recorder final : public allocation_observer {
   // Guarded by the engine's lock.
   std::vector<note> notes_;
   std::vector<std::uint32_t> free_notes_;
-  std::unordered_map<std::uint32_t, stream_notes> streams_;
+  std::vector<stream_notes> streams_;                    // by id; some have none
   std::map<std::uint32_t, std::uint32_t> legacy_;        // by device
   std::map<std::uint32_t, std::uint32_t> streams_made_;  // by device: deals out connections
   id_ring commands_;                                     // pending ones: their notes
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> queues_;  // device, connection, queue: last
-  std::map<std::array<std::uint32_t, 2>, std::uint32_t> engines_;  // device, engine: last
+  std::vector<std::array<std::uint32_t, engine_keys>> engines_;   // device, engine: last
+  std::array<known_memory, 64> memory_;                           // by address
   std::unordered_map<const void*, trace::number> events_;
   std::vector<trace::byte_range> ranges_;
   std::vector<trace::number> after_;

@@ -26,8 +26,8 @@ void recorder::mark(const annotation_text& what) { out_->mark(annotation(what));
 void recorder::name_thread(std::string_view name) { out_->name_thread(thread(), name); }
 
 void recorder::name_stream(stream_id stream, std::string_view name) {
-  const auto known = streams_.find(stream.value);
-  if (known != streams_.end()) out_->name_stream(known->second.number, name);
+  if (stream.value < streams_.size() && streams_[stream.value].number != trace::none)
+    out_->name_stream(streams_[stream.value].number, name);
 }
 
 }  // namespace sb::engine

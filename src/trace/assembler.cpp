@@ -91,7 +91,9 @@ void assembler::take_device(cursor& in) {
   for (std::uint32_t* value :
        {&found.multiprocessors, &found.threads_per_multiprocessor, &found.blocks_per_multiprocessor,
         &found.shared_per_multiprocessor, &found.registers_per_multiprocessor,
-        &found.reserved_shared_per_block, &found.resident_kernels, &found.copy_engines})
+        &found.reserved_shared_per_block, &found.resident_kernels, &found.copy_engines,
+        &found.to_device.latency_ns, &found.to_device.bytes_per_us, &found.to_host.latency_ns,
+        &found.to_host.bytes_per_us})
     *value = in.u32();
   if (in.good()) result.devices.push_back(std::move(found));
 }
@@ -149,9 +151,31 @@ void assembler::take_call(cursor& in, bool returned) {
   // A number has at most one record of each sort, the one of its return last.
   if (known >= (returned ? call_state::returned : call_state::begun)) return in.wrong();
   known = returned ? call_state::returned : call_state::begun;
+  keep_call(self, record, std::move(text));
+}
+
+void assembler::take_pending(const pending_call& one) {
+  const call_record& record = one.call;
+  const auto exists = [](number which, std::size_t count) {
+    return which == none || which < count;
+  };
+  if (one.self >= calls_limit_ || record.begin > record.end ||
+      !exists(record.thread, result.threads.size()) ||
+      !exists(record.place, result.places.size()) || !exists(record.name, result.names.size()))
+    return;
+  if (one.self >= result.calls.size()) {
+    result.calls.resize(one.self + 1);
+    call_states_.resize(one.self + 1, call_state::unknown);
+  }
+  if (call_states_[one.self] == call_state::returned) return;
+  call_states_[one.self] = call_state::returned;
+  keep_call(one.self, record, record.name == none ? "" : result.names[record.name]);
+}
+
+void assembler::keep_call(number self, const call_record& record, std::string name) {
   call& found = result.calls[self];
   found.thread = record.thread;
-  found.name = std::move(text);
+  found.name = std::move(name);
   found.place = record.place;
   found.begin = record.begin;
   found.end = record.end;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trace/codec.hpp"
+#include "trace/pending_calls.hpp"
 
 namespace sb::trace {
 
@@ -16,6 +17,8 @@ class assembler {
   // Takes in one record whose kind is not `nothing_more` or `end`; the cursor says when it is wrong
   // or cut off, and the trace is then as if it had not come.
   void take(record_kind kind, cursor& in);
+  // A call that returned and did not get its record. One that makes no sense is left out.
+  void take_pending(const pending_call& one);
   // When nothing more comes: what is open stays open, and the trace ends at the last known time
   // unless the end record has said it.
   void finish();
@@ -28,6 +31,7 @@ class assembler {
   void seen(nanoseconds time);
   void know_call(cursor& in, number which);
   void take_call(cursor& in, bool returned);
+  void keep_call(number self, const call_record& record, std::string name);
   void take_submitted(cursor& in);
   void take_finished(cursor& in);
   void take_allocation(cursor& in);

@@ -18,6 +18,8 @@ namespace {
 // Larger pieces make some file systems look for larger pages, which takes longer.
 constexpr std::size_t write_bytes = std::size_t{64} << 10;
 
+constexpr std::size_t mapped_bytes = 3 * block_bytes;
+
 #ifndef MADV_POPULATE_WRITE
 constexpr int MADV_POPULATE_WRITE = 23;
 #endif
@@ -48,10 +50,10 @@ outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
     return failure{"cannot create " + path + ": " + std::strerror(errno)};
   }
   std::unique_ptr<block_file> file(new block_file(descriptor));
-  if (const int error = ::posix_fallocate(descriptor, 0, 2 * block_bytes))
+  if (const int error = ::posix_fallocate(descriptor, 0, mapped_bytes))
     return failure{"cannot write " + path + ": " + std::strerror(error)};
   void* const mapping =
-      ::mmap(nullptr, 2 * block_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+      ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
   if (mapping == MAP_FAILED) return failure{"cannot map " + path + ": " + std::strerror(errno)};
   file->mapping_ = file->begin_ = file->at_ = static_cast<byte*>(mapping);
   file->limit_ = file->begin_ + block_bytes;
@@ -59,7 +61,10 @@ outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
   return file;
 }
 
-block_file::~block_file() { close(); }
+block_file::~block_file() {
+  close();
+  if (mapping_) ::munmap(mapping_, mapped_bytes);
+}
 
 byte* block_file::next_block(std::size_t bytes) {
   if (descriptor_ < 0 || !problem_.empty() || bytes > block_bytes - block_header_bytes)
@@ -81,7 +86,7 @@ byte* block_file::next_block(std::size_t bytes) {
 }
 
 bool block_file::copy_out() {
-  const std::uint64_t slot = std::uint64_t{block_ + 1} * block_bytes;
+  const std::uint64_t slot = (std::uint64_t{block_} + 2) * block_bytes;
   for (std::size_t done = 0; done < block_bytes;) {
     const ssize_t written =
         ::pwrite(descriptor_, begin_ + done, std::min(write_bytes, block_bytes - done),
@@ -106,24 +111,28 @@ checksum block_file::sum() const {
 }
 
 std::uint64_t block_file::size() const {
-  if (!mapping_) return closed_size_;
+  if (descriptor_ < 0) return closed_size_;
   return std::uint64_t{block_} * block_bytes + static_cast<std::uint64_t>(at_ - begin_);
 }
 
 void block_file::close() {
   if (descriptor_ < 0) return;
   // What is behind the contents is 0, which the reader takes for the end, should this fail.
-  const std::uint64_t end = block_ < 2 ? size() : std::uint64_t{block_ + 1} * block_bytes;
-  [[maybe_unused]] const int done =
-      mapping_ ? ::ftruncate(descriptor_, static_cast<off_t>(end)) : 0;
-  forget();
+  const std::uint64_t end = block_ < 2 ? size() : (std::uint64_t{block_} + 2) * block_bytes;
+  const int descriptor = ::dup(descriptor_);
+  const bool mapped = mapping_ != nullptr;
+  forget();  // before the file gets shorter: a store behind its end would be a signal
+  [[maybe_unused]] const int done = mapped ? ::ftruncate(descriptor, static_cast<off_t>(end)) : 0;
+  ::close(descriptor);
 }
 
 void block_file::forget() {
   if (descriptor_ < 0) return;
   closed_size_ = size();
-  if (mapping_) ::munmap(mapping_, 2 * block_bytes);
-  mapping_ = begin_ = at_ = limit_ = nullptr;
+  if (mapping_)
+    ::mmap(mapping_, mapped_bytes, PROT_READ | PROT_WRITE,
+           MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  begin_ = at_ = limit_ = nullptr;
   ::close(descriptor_);
   descriptor_ = -1;
 }

@@ -3,18 +3,21 @@
 //
 // Not safe for several threads; the writer has a lock.
 //
-// The file is made of slots of one size. Only the first two are ever mapped: to map fresh pages of
-// a file costs more than everything else here. Block 0 is written in slot 0. All others are written
-// in slot 1, the window: when one is full it is copied to the end of the file by ordinary writes,
-// and the window becomes the next block. Each but the first begins with a mark and its own number;
-// that of the window is 0 while it changes, and by then the block is in its place. What a block
-// does not use is 0.
+// The file is made of slots of one size. Only the first three are ever mapped: to map fresh pages
+// of a file costs more than everything else here. Block 0 is written in slot 0. All others are
+// written in slot 1, the window: when one is full it is copied to the end of the file by ordinary
+// writes, and the window becomes the next block. Each but the first begins with a mark and its own
+// number; that of the window is 0 while it changes, and by then the block is in its place. What a
+// block does not use is 0.
 //
-//   slot     0        1                     2        3       ...
-//   block    0        the last (window)     1        2
+//   slot     0        1                     2                 3        4       ...
+//   block    0        the last (window)     (pending calls)   1        2
 //
-// A full disk is an error here, not a signal in the program: slots 0 and 1 are allocated before
-// they are mapped, the others are written.
+// Slot 2 belongs to pending_calls.hpp. It stays writable after the file is closed, without being of
+// the file any more: threads that were about to store something there need not be asked.
+//
+// A full disk is an error here, not a signal in the program: what is mapped is allocated before,
+// the others are written.
 #pragma once
 
 #include <memory>
@@ -22,6 +25,7 @@
 
 #include "base/outcome.hpp"
 #include "trace/checksum.hpp"
+#include "trace/format.hpp"
 
 namespace sb::trace {
 
@@ -45,6 +49,7 @@ class block_file {
   [[nodiscard]] checksum sum() const;
   [[nodiscard]] std::uint64_t size() const;  // without what is not used of the last block
   void close();                              // the file ends where its contents do
+  [[nodiscard]] byte* pending() const { return mapping_ + 2 * block_bytes; }
   // The child of a fork: the file is the parent's.
   void forget();
   [[nodiscard]] const std::string& problem() const { return problem_; }
@@ -58,7 +63,7 @@ class block_file {
   byte* at_ = nullptr;
   byte* limit_ = nullptr;    // of the block
   byte* begin_ = nullptr;    // of the block
-  byte* mapping_ = nullptr;  // of both slots
+  byte* mapping_ = nullptr;  // of three slots
   std::uint32_t block_ = 0;
   std::uint64_t closed_size_ = 0;
   checksum sum_;  // of the blocks before

@@ -7,6 +7,8 @@
 namespace sb::trace {
 namespace {
 
+constexpr std::size_t pending_slot = 2, first_slot = 3;  // first_slot: of block 1
+
 struct slot {
   std::span<const byte> bytes;
   std::uint32_t block = 0;  // 0: none, or it was just being changed
@@ -42,9 +44,10 @@ outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file
   std::vector<std::span<const byte>> blocks = {file.first(std::min(file.size(), block_bytes))};
   const slot window = slot_at(file, 1);
   if (window.damaged) return damaged(1);
-  for (std::size_t index = 2; index * block_bytes < file.size(); ++index) {
+  for (std::size_t index = first_slot; index * block_bytes < file.size(); ++index) {
     const slot next = slot_at(file, index);
-    if (next.damaged || (next.block != 0 && next.block != index - 1)) return damaged(index);
+    if (next.damaged || (next.block != 0 && next.block != index - first_slot + 1))
+      return damaged(index);
     // One that was just being copied is still in the window.
     if (next.block == 0 || (next.bytes.size() < block_bytes && window.block == next.block)) break;
     blocks.push_back(next.bytes);
@@ -56,6 +59,12 @@ outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file
     return damaged(1);
   }
   return blocks;
+}
+
+std::span<const byte> pending_of(std::span<const byte> file) {
+  const std::size_t begin = pending_slot * block_bytes;
+  if (file.size() <= begin) return {};
+  return file.subspan(begin, std::min(block_bytes, file.size() - begin));
 }
 
 }  // namespace sb::trace

@@ -156,10 +156,13 @@ inline byte* put_submitted(byte* at, number self, const submitted_record& op, co
 inline byte* put_finished(byte* at, number self, const finished_record& op, codec_state& state) {
   at = put_difference(at, self, state.finished);
   nanoseconds base = state.clock;
-  for (const nanoseconds time : {op.ready, op.started, op.ended}) {
+  const auto put = [&](nanoseconds time) {
     at = put_time(at, time, base);
-    if (time != never) base = time;
-  }
+    base = time != never ? time : base;
+  };
+  put(op.ready);
+  put(op.started);
+  put(op.ended);
   const std::size_t count = listed(op.waits.size());
   at = put_varint(at, count);
   nanoseconds until = op.ready != never ? op.ready : base;

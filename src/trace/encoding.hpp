@@ -25,7 +25,7 @@ inline constexpr std::uint64_t unzigzag(std::uint64_t value) {
 }
 
 // Stores up to eight bytes at once: what is behind the number becomes 0.
-inline byte* put_varint(byte* at, std::uint64_t value) {
+[[gnu::always_inline]] inline byte* put_varint(byte* at, std::uint64_t value) {
   while (value >= 0x80) {
     *at++ = static_cast<byte>(value | 0x80);
     value >>= 7;

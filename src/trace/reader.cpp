@@ -11,6 +11,7 @@
 #include "trace/assembler.hpp"
 #include "trace/block_order.hpp"
 #include "trace/checksum.hpp"
+#include "trace/pending_calls.hpp"
 
 namespace sb::trace {
 namespace {
@@ -73,13 +74,19 @@ outcome<cursor> read_header(block file, const std::string& name, header& head) {
                    std::to_string(head.version) + ", this one reads up to " +
                    std::to_string(format_version) + ". Use the newer streambed command."};
   }
+  if (in.good() && head.version < format_version) {
+    return failure{name + " was written by an older Streambed: its format is " +
+                   std::to_string(head.version) + ", this one reads " +
+                   std::to_string(format_version) + ". Record the program again."};
+  }
   const unsigned clock = in.u8();
   head.connections = in.u32();
+  head.host_bytes = in.varint();
   head.program = in.text(text_limit);
   head.profile = in.text(text_limit);
   if (in.how() == cursor::state::cut_off)
     return failure{name + " stops within its header: nothing was recorded."};
-  if (!in.good() || head.version == 0 || clock > static_cast<unsigned>(clock_kind::device))
+  if (!in.good() || clock > static_cast<unsigned>(clock_kind::device))
     return failure{name + " is damaged: its header makes no sense."};
   head.clock = static_cast<clock_kind>(clock);
   return in;
@@ -138,6 +145,9 @@ outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string
     if (!read) return failure{read.message()};
     done += one.size();
     if (progress) progress(is_last ? file.size() : done, file.size());
+  }
+  if (!complete) {
+    for_each_pending(pending_of(file), [&](const pending_call& one) { parts.take_pending(one); });
   }
   parts.finish();
   return std::move(parts.result);

@@ -37,8 +37,15 @@ struct header {
   bool deterministic = false;  // modelled, and no thread ran outside of what is followed
   ending end = ending::unknown;
   std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
+  std::uint64_t host_bytes = 0;   // memory of the host; 0: not known
   std::string program;            // its name without folders
   std::string profile;            // the devices' profile
+};
+
+// A copy of pinned memory: before its first byte, and then; 0: not known.
+struct copy_rate {
+  std::uint32_t latency_ns = 0;
+  std::uint32_t bytes_per_us = 0;
 };
 
 struct device {
@@ -51,6 +58,7 @@ struct device {
   std::uint32_t reserved_shared_per_block = 0;
   std::uint32_t resident_kernels = 0;
   std::uint32_t copy_engines = 0;  // asyncEngineCount
+  copy_rate to_device = {}, to_host = {};
 };
 
 struct stream {

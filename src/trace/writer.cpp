@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "trace/pending_calls.hpp"
+
 namespace sb::trace {
 namespace {
 
@@ -48,7 +50,7 @@ void writer::append(record_kind kind, std::size_t bytes, Body&& body) {
 }
 
 outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const header& head,
-                                              existing_file policy) {
+                                              existing_file policy, call_order calls) {
   auto file = block_file::create(path, policy);
   if (!file) return failure{file.message()};
   const std::string_view program = shortened(head.program), profile = shortened(head.profile);
@@ -58,13 +60,77 @@ outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const hea
   at = put_fixed(at, format_version);
   *at++ = static_cast<byte>(head.clock);
   at = put_varint(at, head.connections);
+  at = put_varint(at, head.host_bytes);
   at = put_text(at, program);
   at = put_text(at, profile);
   (*file)->advance(at);
-  return std::unique_ptr<writer>(new writer(std::move(*file)));
+  return std::unique_ptr<writer>(new writer(std::move(*file), calls));
 }
 
-writer::writer(std::unique_ptr<block_file> file) : file_(std::move(file)) {
+// A lane belongs to one writer, known by its number: the place of an old one may be taken.
+struct writer::lane {
+  std::uint64_t owner = 0;
+  byte* begin = nullptr;  // null: there was none left
+  std::size_t count = 0;
+  bool over = false;  // the thread ends
+};
+
+struct writer::lane_guard {
+  ~lane_guard() {
+    lane& own = own_lane();
+    own.over = true;
+    if (!own.begin) return;
+    const guard locked(live().lock);
+    for (writer* one : live().all)
+      if (one->self_ == own.owner) one->leave(own.begin);
+  }
+};
+
+writer::lane& writer::own_lane() {
+  thread_local constinit lane own;
+  return own;
+}
+
+bool writer::has_lane(lane& own) {
+  if (own.owner == self_) return own.begin != nullptr && !own.over;
+  if (own.over) return false;
+  thread_local const lane_guard leaves;
+  (void)leaves;
+  const guard locked(lock_);
+  own = {.owner = self_};
+  if (!free_lanes_.empty()) {
+    own.begin = free_lanes_.back();
+    free_lanes_.pop_back();
+  } else if (lanes_ < pending_lanes) {
+    own.begin = pending_ + lanes_++ * pending_lane_bytes;
+  }
+  return own.begin != nullptr;
+}
+
+// The lock is held.
+void writer::flush(byte* lane_begin) {
+  for (std::size_t i = 0; i < pending_lane_entries; ++i) {
+    byte* const entry = lane_begin + i * pending_entry_bytes;
+    if (!is_pending(entry)) continue;
+    const pending_call one = get_pending(entry);
+    append(record_kind::call, plain_record_bytes,
+           [&](byte* at) { return put_call(at, one.self, one.call, state_); });
+    clear_pending(entry);
+  }
+}
+
+void writer::leave(byte* lane_begin) {
+  const guard locked(lock_);
+  flush(lane_begin);
+  free_lanes_.push_back(lane_begin);
+}
+
+namespace {
+std::atomic<std::uint64_t> writers_made{0};
+}
+
+writer::writer(std::unique_ptr<block_file> file, call_order calls)
+    : self_(++writers_made), order_(calls), pending_(file->pending()), file_(std::move(file)) {
   const guard locked(live().lock);
   live().all.push_back(this);
 }
@@ -109,7 +175,9 @@ number writer::device(const struct device& what) {
     for (const std::uint32_t value :
          {what.multiprocessors, what.threads_per_multiprocessor, what.blocks_per_multiprocessor,
           what.shared_per_multiprocessor, what.registers_per_multiprocessor,
-          what.reserved_shared_per_block, what.resident_kernels, what.copy_engines})
+          what.reserved_shared_per_block, what.resident_kernels, what.copy_engines,
+          what.to_device.latency_ns, what.to_device.bytes_per_us, what.to_host.latency_ns,
+          what.to_host.bytes_per_us})
       at = put_varint(at, value);
     return at;
   });
@@ -190,6 +258,14 @@ void writer::blocks(number call, const call_record& what) {
 }
 
 void writer::returned(number call, const call_record& what) {
+  if (lane& own = own_lane(); order_ == call_order::gathered && has_lane(own)) {
+    put_pending(own.begin + own.count * pending_entry_bytes, call, what);
+    if (++own.count < pending_lane_entries) return;
+    own.count = 0;
+    const guard locked(lock_);
+    flush(own.begin);
+    return;
+  }
   const guard locked(lock_);
   append(record_kind::call, plain_record_bytes,
          [&](byte* at) { return put_call(at, call, what, state_); });
@@ -242,6 +318,7 @@ void writer::end_range(number annotation, nanoseconds when) {
 
 void writer::close(ending how, bool deterministic, nanoseconds end) {
   const guard locked(lock_);
+  for (std::size_t i = 0; i < lanes_; ++i) flush(pending_ + i * pending_lane_bytes);
   checksum sum = file_->sum();
   sum.add(end_word(how, deterministic));
   sum.add(end);

@@ -3,7 +3,9 @@
 // Thread safety: every function may be called by any thread at any time; one lock inside, held for
 // one record. Records stand in the file in the order in which the lock was taken, and numbers are
 // given out in that order (calls: in the order of begin_call), so a program whose threads come here
-// in the same order twice writes the same bytes twice.
+// in the same order twice writes the same bytes twice. With call_order::gathered the records of
+// calls are an exception: a thread stores its calls where no other one looks (pending_calls.hpp),
+// and they become records together.
 //
 // What is written stays when the process dies in any way: the reader takes everything up to there.
 // No record allocates memory or calls the operating system, except when a block of
@@ -47,11 +49,14 @@
 
 namespace sb::trace {
 
+enum class call_order : std::uint8_t { as_returned, gathered };
+
 class writer {
  public:
   // Of the header, clock, connections, program and profile are written now, the rest by close().
   static outcome<std::unique_ptr<writer>> open(const std::string& path, const header& head,
-                                               existing_file policy = existing_file::refuse);
+                                               existing_file policy = existing_file::refuse,
+                                               call_order calls = call_order::as_returned);
   ~writer();  // without close() the trace ends as if the program had been killed
 
   number name(std::string_view text);
@@ -86,15 +91,27 @@ class writer {
   void forget_after_fork();
 
  private:
-  explicit writer(std::unique_ptr<block_file> file);
+  struct lane;        // of the calling thread
+  struct lane_guard;  // gives it back when the thread ends
+  static lane& own_lane();
+  writer(std::unique_ptr<block_file> file, call_order calls);
+  [[nodiscard]] bool has_lane(lane& own);
+  void flush(byte* lane_begin);
+  void leave(byte* lane_begin);  // its thread ends
   template <class Body>
   void append(record_kind kind, std::size_t bytes, Body&& body);
   number name_locked(std::string_view text);
   number annotate(record_kind kind, const annotation_record& what);
 
-  std::atomic<number> calls_{0};
-  record_lock lock_;
+  // The threads that call and those that run the work write different lines of the cache.
+  alignas(64) std::atomic<number> calls_{0};
+  const std::uint64_t self_;  // no other writer of this process has or had it
+  const call_order order_;
+  byte* const pending_;
+  alignas(64) record_lock lock_;
   // Guarded by lock_.
+  std::vector<byte*> free_lanes_;
+  std::size_t lanes_ = 0;
   std::unique_ptr<block_file> file_;
   codec_state state_;
   name_table names_;

@@ -91,9 +91,12 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 2;
+  newer[8] = 3;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 2, this one reads up to 1"));
+              HasSubstr("newer Streambed: its format is 3, this one reads up to 2"));
+  bytes older = stored(sample(6));
+  older[8] = 1;
+  EXPECT_THAT(problem(older), HasSubstr("older Streambed: its format is 1, this one reads 2"));
   EXPECT_THAT(read_trace(path("none")).message(), HasSubstr("cannot open"));
   EXPECT_THAT(read_trace(path("")).message(), HasSubstr("cannot read"));
 }
@@ -105,10 +108,10 @@ TEST_F(TraceFormat, ADamagedFileWithoutAnEndSaysWhere) {
   const bytes good = file;
   ASSERT_TRUE(parse_trace(good, "x"));
   // The first record after the header is a name; there is no record 200.
-  const std::size_t first = 8 + 4 + 1 + 1 + 7 + 5;
+  const std::size_t first = 8 + 4 + 1 + 1 + 6 + 7 + 5;
   ASSERT_EQ(file[first], static_cast<std::uint8_t>(record_kind::name));
   file[first] = 200;
-  EXPECT_EQ(problem(file), "x.sbt is damaged at byte 26: there is no record of kind 200.");
+  EXPECT_EQ(problem(file), "x.sbt is damaged at byte 32: there is no record of kind 200.");
 }
 
 TEST_F(TraceFormat, WhatExistsIsNotReplacedUnasked) {

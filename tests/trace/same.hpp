@@ -14,13 +14,14 @@ inline std::string everything(const trace& what) {
   const auto list = [&](const auto&... values) { ((out << ' ' << +values), ...); };
   const auto text = [&](number name) { return name == none ? "-" : what.names.at(name); };
   out << static_cast<int>(what.head.clock) << what.head.deterministic
-      << static_cast<int>(what.head.end) << ' ' << what.head.connections << what.head.program
-      << what.head.profile << '\n';
+      << static_cast<int>(what.head.end) << ' ' << what.head.connections << ' '
+      << what.head.host_bytes << what.head.program << what.head.profile << '\n';
   for (const device& d : what.devices) {
     out << "device " << d.name;
     list(d.multiprocessors, d.threads_per_multiprocessor, d.blocks_per_multiprocessor,
          d.shared_per_multiprocessor, d.registers_per_multiprocessor, d.reserved_shared_per_block,
-         d.resident_kernels, d.copy_engines);
+         d.resident_kernels, d.copy_engines, d.to_device.latency_ns, d.to_device.bytes_per_us,
+         d.to_host.latency_ns, d.to_host.bytes_per_us);
     out << '\n';
   }
   for (const stream& s : what.streams) {

@@ -25,6 +25,7 @@ inline trace sample(unsigned seed, sample_size size = {}) {
   made.head.deterministic = below(2) != 0;
   made.head.end = below(4) ? ending::complete : ending::hung;
   made.head.connections = 8;
+  made.head.host_bytes = std::uint64_t{64} << 30;
   made.head.program = "sample";
   made.head.profile = "h200";
   made.names = {"scale",
@@ -38,7 +39,8 @@ inline trace sample(unsigned seed, sample_size size = {}) {
                 "training",
                 "cudaMemcpyAsync"};
   for (int i = 0; i < 2; ++i)
-    made.devices.push_back({"NVIDIA H200", 132, 2048, 32, 233472, 65536, 1024, 128, 3});
+    made.devices.push_back(
+        {"NVIDIA H200", 132, 2048, 32, 233472, 65536, 1024, 128, 3, {2500, 55500}, {1300, 55400}});
   for (number i = 0; i < 4; ++i) {
     stream one;
     one.device = i % 2;

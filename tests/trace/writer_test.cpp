@@ -14,10 +14,11 @@ namespace {
 
 class TraceWriter : public TraceFiles {
  protected:
-  std::unique_ptr<writer> opened(const std::string& name) {
+  std::unique_ptr<writer> opened(const std::string& name,
+                                 call_order calls = call_order::as_returned) {
     header head;
     head.program = "program";
-    auto out = writer::open(path(name), head);
+    auto out = writer::open(path(name), head, existing_file::refuse, calls);
     EXPECT_TRUE(out) << out.message();
     (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
     (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
@@ -77,8 +78,81 @@ TEST_F(TraceWriter, AKilledProgramLeavesWhatItDid) {
   EXPECT_EQ(found.calls[0].end, found.end);
 }
 
-TEST_F(TraceWriter, ThreadsWriteTogether) {
-  const auto out = opened("threads");
+TEST_F(TraceWriter, CallsThatReturnedAreLeftByAKilledProgramWhenTheyAreGathered) {
+  constexpr number calls = 40;  // a lane that was full once, and some more
+  const pid_t child = ::fork();
+  if (child == 0) {
+    header head;
+    auto out = writer::open(path("gathered"), head, existing_file::refuse, call_order::gathered);
+    call_record call;
+    call.thread = (*out)->thread("main");
+    call.name = (*out)->name("cudaLaunchKernel");
+    call.place = (*out)->place("a.cu", 7);
+    for (number i = 0; i < calls; ++i) {
+      const number which = (*out)->begin_call();
+      call.begin = 10 * i;
+      call.end = 10 * i + 5;
+      call.status = i == 35 ? 600 : 0;
+      (*out)->returned(which, call);
+    }
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  const trace found = read("gathered");
+  ASSERT_EQ(found.calls.size(), calls);
+  for (number i = 0; i < calls; ++i) {
+    EXPECT_TRUE(found.calls[i].returned);
+    EXPECT_EQ(found.calls[i].name, "cudaLaunchKernel");
+    EXPECT_EQ(found.calls[i].place, 0u);
+    EXPECT_EQ(found.calls[i].begin, 10 * i);
+    EXPECT_EQ(found.calls[i].end, 10 * i + 5);
+    EXPECT_EQ(found.calls[i].status, i == 35 ? 600 : 0);
+  }
+}
+
+// More threads than there are lanes, one after another and at once; some end before the writer
+// does.
+TEST_F(TraceWriter, ManyThreadsGatherTheirCalls) {
+  header head;
+  auto out = writer::open(path("many"), head, existing_file::refuse, call_order::gathered);
+  constexpr number rounds = 2, threads = 80, each = 70;
+  for (number round = 0; round < rounds; ++round) {
+    std::vector<std::thread> running;
+    for (number t = 0; t < threads; ++t) {
+      running.emplace_back([&out] {
+        call_record call;
+        call.thread = (*out)->thread();
+        for (number i = 0; i < each; ++i) {
+          const number which = (*out)->begin_call();
+          call.begin = call.end = which;
+          (*out)->returned(which, call);
+        }
+      });
+    }
+    for (std::thread& one : running) one.join();
+  }
+  call_record last;
+  last.begin = last.end = 7;
+  (*out)->returned((*out)->begin_call(), last);
+  (*out)->close(ending::complete, false, 1'000'000);
+  // A thread that goes on harms nobody.
+  for (int i = 0; i < 100; ++i) (*out)->returned((*out)->begin_call(), last);
+  const trace found = read("many");
+  ASSERT_EQ(found.calls.size(), rounds * threads * each + 1);
+  for (number i = 0; i + 1 < found.calls.size(); ++i) {
+    ASSERT_TRUE(found.calls[i].returned);
+    ASSERT_EQ(found.calls[i].begin, i);
+  }
+}
+
+class Ordered : public TraceWriter, public ::testing::WithParamInterface<call_order> {};
+INSTANTIATE_TEST_SUITE_P(Calls, Ordered,
+                         ::testing::Values(call_order::as_returned, call_order::gathered));
+
+TEST_P(Ordered, ThreadsWriteTogether) {
+  const auto out = opened("threads", GetParam());
   constexpr number threads = 4, each = 5000;
   std::vector<std::thread> running;
   for (number t = 0; t < threads; ++t) {

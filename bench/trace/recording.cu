@@ -1,0 +1,87 @@
+// What operations take, for bench/recording.py, which runs this with a trace and without:
+// `name<TAB>nanoseconds<TAB>nanoseconds of all processors` lines.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#define CHECK(call)                                                        \
+  do {                                                                     \
+    if (const cudaError_t error_ = (call); error_ != cudaSuccess) {        \
+      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error_)); \
+      std::exit(1);                                                        \
+    }                                                                      \
+  } while (0)
+
+__global__ void small(float* out, const float* a, const float* b) { *out = *a + *b; }
+__global__ void work(float* out, int rounds) {
+  float x = out[threadIdx.x];
+  for (int i = 0; i < rounds; ++i) x = x * 1.0001f + 0.5f;
+  out[threadIdx.x] = x;
+}
+
+static double nanoseconds(clockid_t which) {
+  timespec t;
+  clock_gettime(which, &t);
+  return t.tv_sec * 1e9 + t.tv_nsec;
+}
+
+template <class Body>
+static void measure(const char* name, int rounds, int operations, Body body) {
+  std::vector<double> wall, used;
+  for (int r = 0; r < rounds; ++r) {
+    const double w = nanoseconds(CLOCK_MONOTONIC), u = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    body(operations);
+    CHECK(cudaDeviceSynchronize());
+    wall.push_back((nanoseconds(CLOCK_MONOTONIC) - w) / operations);
+    used.push_back((nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - u) / operations);
+  }
+  std::sort(wall.begin(), wall.end());
+  std::sort(used.begin(), used.end());
+  std::printf("%s\t%.1f\t%.1f\n", name, wall[wall.size() / 4], used[used.size() / 4]);
+}
+
+int main(int argc, char** argv) {
+  cudaStream_t s, t;
+  CHECK(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking));
+  cudaEvent_t e;
+  CHECK(cudaEventCreateWithFlags(&e, cudaEventDisableTiming));
+  float *d, *h;
+  CHECK(cudaMalloc(&d, 1 << 20));
+  CHECK(cudaMallocHost(&h, 1 << 20));
+  small<<<1, 1, 0, s>>>(d, d + 1, d + 2);
+  CHECK(cudaDeviceSynchronize());
+  measure("kernels", 101, 500, [&](int n) {
+    for (int i = 0; i < n; ++i) small<<<1, 1, 0, s>>>(d, d + 1, d + 2);
+  });
+  measure("copies", 101, 500, [&](int n) {
+    for (int i = 0; i < n; ++i) cudaMemcpyAsync(d, h, 256, cudaMemcpyHostToDevice, s);
+  });
+  measure("events", 101, 500, [&](int n) {
+    for (int i = 0; i < n; i += 2) {
+      cudaEventRecord(e, i % 4 ? s : t);
+      cudaStreamWaitEvent(i % 4 ? t : s, e, 0);
+    }
+  });
+  // As many rounds as make a kernel of 20 us; both runs take the same number.
+  int rounds = argc > 1 ? std::atoi(argv[1]) : 0;
+  for (int tried = 100; rounds == 0; tried += tried / 4) {
+    double least = 1e30;
+    for (int again = 0; again < 5; ++again) {
+      const double begin = nanoseconds(CLOCK_MONOTONIC);
+      for (int i = 0; i < 20; ++i) work<<<1, 128, 0, s>>>(d, tried);
+      CHECK(cudaDeviceSynchronize());
+      least = std::min(least, (nanoseconds(CLOCK_MONOTONIC) - begin) / 20);
+    }
+    if (least > 20000) rounds = tried;
+  }
+  std::printf("rounds\t%d\t0\n", rounds);
+  measure("kernels of 20 us", 41, 200, [&](int n) {
+    for (int i = 0; i < n; ++i) work<<<1, 128, 0, s>>>(d, rounds);
+  });
+}
