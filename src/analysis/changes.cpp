@@ -143,8 +143,7 @@ void reorder(program& p, issue_order order) {
 
 void pin(const trace::trace& t, program& p, step_place call, number operation) {
   const trace::operation& o = t.operations[operation];
-  p.tasks[operation].duration =
-      std::min(p.tasks[operation].duration, pinned_copy_time(t, o.direction, o.bytes));
+  p.tasks[operation].duration = std::min(p.tasks[operation].duration, pinned_copy_time(t, o));
   step& s = p.threads[call.thread][call.index];
   do_not_wait(s);
   s.before = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analysis/polls.hpp"
 #include "analysis/replay.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/sort_stably.hpp"
@@ -41,7 +42,9 @@ void rank(std::vector<finding>& findings) {
 
 }  // namespace
 
-explanation explain(const trace::trace& t, const explain_options& options) {
+explanation explain(const trace::trace& recorded) {
+  const std::optional<trace::trace> polled = with_polls_as_waits(recorded);
+  const trace::trace& t = polled ? *polled : recorded;
   explanation e;
   e.summary = summary_of(t);
   e.path = critical_path_of(t);
@@ -50,7 +53,7 @@ explanation explain(const trace::trace& t, const explain_options& options) {
   const program p = program_of(t);
   const timing base = replay(p);
   e.modelled = base.end;
-  const evidence what{t, p, base, e.overlap, options};
+  const evidence what{t, p, base, e.overlap};
   for (const rule& r : all_rules()) r.look(what, e.findings);
   rank(e.findings);
   return e;

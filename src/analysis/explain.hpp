@@ -11,10 +11,6 @@
 
 namespace sb::analysis {
 
-struct explain_options {
-  std::uint64_t host_memory = 0;  // bytes of the machine that ran the program; 0: not known
-};
-
 struct run_summary {
   trace::nanoseconds length = 0;
   trace::number operations = 0, kernels = 0, copies = 0, calls = 0, streams = 0, threads = 0;
@@ -31,7 +27,7 @@ struct explanation {
   trace::nanoseconds modelled = 0;
 };
 
-[[nodiscard]] explanation explain(const trace::trace& t, const explain_options& options = {});
+[[nodiscard]] explanation explain(const trace::trace& recorded);
 
 enum class colour : bool { no, yes };
 

@@ -12,7 +12,17 @@ constexpr nanoseconds default_call = 2290;
 
 }  // namespace
 
-nanoseconds pinned_copy_time(const trace::trace& t, copy_direction direction, std::uint64_t bytes) {
+nanoseconds pinned_copy_time(const trace::trace& t, const trace::operation& copy) {
+  const copy_direction direction = copy.direction;
+  const std::uint64_t bytes = copy.bytes;
+  if (copy.device < t.devices.size()) {
+    const trace::device& d = t.devices[copy.device];
+    const trace::copy_rate& known =
+        direction == copy_direction::device_to_host ? d.to_host : d.to_device;
+    if (known.bytes_per_us != 0)
+      return known.latency_ns +
+             static_cast<nanoseconds>(static_cast<double>(bytes) * 1000 / known.bytes_per_us);
+  }
   // The copy whose size is nearest: the same latency, and the rest in proportion.
   const trace::operation* nearest = nullptr;
   const auto apart = [&](const trace::operation& o) {

@@ -5,10 +5,9 @@
 
 namespace sb::analysis {
 
-// Taken from the pinned copies of the trace itself where it has some in that direction, otherwise
-// from what an H200 does.
-[[nodiscard]] nanoseconds pinned_copy_time(const trace::trace& t, copy_direction direction,
-                                           std::uint64_t bytes);
+// This copy with pinned memory: as the device's profile has it where the trace says so, otherwise
+// taken from the pinned copies of the trace in that direction, or else from what an H200 does.
+[[nodiscard]] nanoseconds pinned_copy_time(const trace::trace& t, const trace::operation& copy);
 
 // The host's own part of an asynchronous copy.
 [[nodiscard]] nanoseconds async_copy_call_time(const trace::trace& t);

@@ -121,8 +121,9 @@ trace::trace arbitrary::records() {
 TEST(ArbitraryTraces, AreExplained) {
   for (std::uint32_t seed = 0; seed < 5000; ++seed) {
     SCOPED_TRACE(seed);
-    const trace::trace t = arbitrary(seed).records();
-    const explanation e = explain(t, {.host_memory = 1 << 20});
+    trace::trace t = arbitrary(seed).records();
+    t.head.host_bytes = 1 << 20;
+    const explanation e = explain(t);
     EXPECT_FALSE(text_of(t, e).empty());
     EXPECT_FALSE(json_of(t, e).empty());
     nanoseconds at = 0;

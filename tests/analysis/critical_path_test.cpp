@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/explain.hpp"
 #include "program_builder.hpp"
 
 namespace sb::analysis {
@@ -108,6 +109,45 @@ TEST(CriticalPath, IsTheHostsWhenTheHostIsLate) {
   nanoseconds code = 0;
   for (const path_share& s2 : p.shares) code += s2.work == path_work::host_code ? s2.time : 0;
   EXPECT_EQ(code, 400_us);
+}
+
+// A kernel of 100 µs, and a host that asks for it every 10 µs from some time on.
+trace::trace polling(nanoseconds work_before) {
+  program_builder b;
+  const number s = b.stream();
+  const number kernel = b.kernel(s, "work", 100_us);
+  b.synchronize(s);
+  trace::trace t = b.run();
+  const nanoseconds ended = t.operations[kernel].ended;
+  trace::call ask = t.calls.back();  // instead of the synchronisation
+  t.calls.pop_back();
+  ask.name = "cudaEventQuery";
+  ask.blocked = 0;
+  ask.blocked_on = kernel;
+  ask.status = 600;
+  ask.begin = t.calls.back().end + work_before;
+  for (; ask.begin < ended; ask.begin += 10_us) {
+    ask.end = ask.begin + 400;
+    t.calls.push_back(ask);
+  }
+  ask.end = ask.begin + 400;
+  ask.status = 0;
+  ask.blocked_on = none;
+  t.calls.push_back(ask);
+  t.end = ask.end;
+  return t;
+}
+
+TEST(CriticalPath, TakesALoopOfQueriesForAWait) {
+  const trace::trace t = polling(5_us);
+  const explanation e = explain(t);
+  expect_whole(e.path, t);
+  EXPECT_EQ(time_of(e.path, path_work::kernel, path_link::host_waits), 100_us);
+  EXPECT_GT(e.summary.host_blocked, 90_us);
+  // Asked once in between, the host was at its own work.
+  const explanation other = explain(polling(95_us));
+  EXPECT_EQ(time_of(other.path, path_work::kernel, path_link::host_waits), 0U);
+  EXPECT_EQ(other.summary.host_blocked, 0U);
 }
 
 TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {

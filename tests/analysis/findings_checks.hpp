@@ -17,9 +17,8 @@ inline std::vector<std::string> rules_in(const explanation& e) {
 }
 
 // The finding of that rule, which has to be there.
-inline finding found(const trace::trace& t, const std::string& rule,
-                     const explain_options& o = {}) {
-  const explanation e = explain(t, o);
+inline finding found(const trace::trace& t, const std::string& rule) {
+  const explanation e = explain(t);
   for (const finding& f : e.findings) {
     if (f.rule != rule) continue;
     EXPECT_FALSE(f.title.empty());
@@ -33,8 +32,8 @@ inline finding found(const trace::trace& t, const std::string& rule,
   return {};
 }
 
-inline void expect_healthy(const trace::trace& t, const explain_options& o = {}) {
-  const explanation e = explain(t, o);
+inline void expect_healthy(const trace::trace& t) {
+  const explanation e = explain(t);
   EXPECT_THAT(rules_in(e), testing::IsEmpty()) << text_of(t, e);
 }
 

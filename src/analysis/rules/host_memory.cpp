@@ -59,7 +59,7 @@ void find_pageable_copies(const evidence& e, findings& out) {
 }
 
 void find_much_pinned_memory(const evidence& e, findings& out) {
-  if (e.options.host_memory == 0) return;
+  if (e.t.head.host_bytes == 0) return;
   struct change {
     nanoseconds time;
     std::int64_t bytes;
@@ -86,13 +86,13 @@ void find_much_pinned_memory(const evidence& e, findings& out) {
     }
   }
   const auto pinned = static_cast<std::uint64_t>(most);
-  if (pinned * 2 <= e.options.host_memory) return;
+  if (pinned * 2 <= e.t.head.host_bytes) return;
 
   finding f;
   f.rule = "much-pinned-memory";
   f.weight = severity::warning;
   f.title = fmt::format("{} of pinned memory at once: {} % of the host's {}", text_of_bytes(pinned),
-                        pinned * 100 / e.options.host_memory, text_of_bytes(e.options.host_memory));
+                        pinned * 100 / e.t.head.host_bytes, text_of_bytes(e.t.head.host_bytes));
   f.why = "Pinned memory cannot be swapped out, so that little is left for everything else.";
   f.change =
       "Pin only the buffers that copies use at the same time, and use them again; two or three "

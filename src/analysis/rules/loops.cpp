@@ -75,7 +75,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
         if (o.kind == trace::operation_kind::copy &&
             o.host_memory == trace::memory_kind::pageable) {
           task& what = changed.tasks[k.operation];
-          what.duration = std::min(what.duration, pinned_copy_time(e.t, o.direction, o.bytes));
+          what.duration = std::min(what.duration, pinned_copy_time(e.t, o));
         }
         copies.push_back(k.operation);
       }

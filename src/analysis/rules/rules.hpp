@@ -19,7 +19,6 @@ struct evidence {
   const program& p;
   const timing& base;  // the program's replay as it is
   const overlap_facts& overlap;
-  const explain_options& options;
 
   // How much shorter the run is after a change.
   [[nodiscard]] nanoseconds gain(const program& changed) const;
