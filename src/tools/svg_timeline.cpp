@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
 #include <string_view>
 
 #include "time_axis.hpp"
@@ -21,7 +22,7 @@ constexpr double row_padding = 4, marks_height = 7, legend_height = 34;
 constexpr double thinnest = 1.0;       // pixels; what is thinner is drawn together
 constexpr double character_width = 6;  // of the labels in bars
 // Each title costs some hundred bytes, and nobody points at so many.
-constexpr std::size_t most_titles = 5000;
+constexpr std::size_t most_titles = 5000, most_arrows = 400;
 
 constexpr std::string_view light_style =
     ".page{fill:#fff}.band{fill:#f5f6f9}.line{stroke:#eceef2}.text{fill:#1c2230}.quiet{fill:#"
@@ -29,14 +30,16 @@ constexpr std::string_view light_style =
     ".k0{fill:#5b7cfa}.k1{fill:#17a398}.k2{fill:#f08c2e}.k3{fill:#a46ce0}.k4{fill:#d3a812}"
     ".k5{fill:#e0558f}.k6{fill:#b6c0d0}.k7{fill:#9aa4b5}.blocked{fill:#8693a8}"
     ".t0,.t1,.t3,.t5{fill:#fff}.t2{fill:#3d1f00}.t4{fill:#3a2d00}.t6,.t7{fill:#1c2230}"
-    ".path{fill:#e5243b}.record{fill:#0369a1}.wait{fill:#c2410c}";
+    ".path{fill:#e5243b}.arrow{fill:none;stroke:#e5243b;stroke-width:1.2}.record{fill:#0369a1}."
+    "wait{fill:#c2410c}";
 constexpr std::string_view dark_style =
     ".page{fill:#14171e}.band{fill:#1a1e27}.line{stroke:#262c38}.text{fill:#e6e9ef}.quiet{fill:#"
     "98a1b1}"
     ".k0{fill:#7b97ff}.k1{fill:#2cc0b2}.k2{fill:#ff9f45}.k3{fill:#b98af0}.k4{fill:#e5bd3a}"
     ".k5{fill:#f276a8}.k6{fill:#485468}.k7{fill:#667289}.blocked{fill:#6a7a94}"
     ".t0,.t1,.t2,.t3,.t4,.t5{fill:#0b1018}.t6,.t7{fill:#f0f3f8}"
-    ".path{fill:#ff5c70}.record{fill:#38bdf8}.wait{fill:#fb923c}";
+    ".path{fill:#ff5c70}.arrow{fill:none;stroke:#ff5c70;stroke-width:1.2}.record{fill:#38bdf8}."
+    "wait{fill:#fb923c}";
 
 std::string style(picture_theme theme) {
   switch (theme) {
@@ -101,7 +104,9 @@ class painter {
   painter(const trace::trace& trace, const timeline_notes& notes, const picture_options& options)
       : trace_(trace), width_(std::max(options.width, 400)), on_path_(trace.operations.size()) {
     for (const path_step& step : notes.path) {
-      if (step.operation < on_path_.size()) on_path_[step.operation] = true;
+      if (step.operation >= on_path_.size()) continue;
+      on_path_[step.operation] = true;
+      if (path_.empty() || path_.back() != step.operation) path_.push_back(step.operation);
     }
     plot_ = width_ - label_width - right_margin;
     std::size_t bars = 0;
@@ -123,6 +128,7 @@ class painter {
     axis(height);
     double top = top_margin;
     for (const timeline_group& group : groups_) top = paint_group(group, top);
+    paint_arrows();
     legend(top + 22);
     out_ += "</svg>\n";
     return {std::move(out_), width_, static_cast<int>(height)};
@@ -279,6 +285,8 @@ class painter {
       put("<rect class=\"blocked\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"4\"/>\n",
           begin, y + tall - 4, from + wide - begin);
     }
+    if (row.kind == row_kind::stream && on_path_[what])
+      anchors_.try_emplace(what, anchor{from, from + wide, y + tall / 2});
     if (work && on_path_[what]) {
       put("<rect class=\"path\" x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"2\"/>\n", from,
           y + tall, wide);
@@ -287,6 +295,23 @@ class painter {
     if (!shown.empty()) {
       put("<text class=\"t{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", kind, from + 5,
           y + tall / 2 + 4, escaped(shown));
+    }
+  }
+
+  // From operation to operation of the critical path, where both can be seen and the path goes from
+  // one stream to another.
+  void paint_arrows() {
+    std::size_t painted = 0;
+    for (std::size_t i = 1; i < path_.size() && painted < most_arrows; ++i) {
+      const auto a = anchors_.find(path_[i - 1]), b = anchors_.find(path_[i]);
+      if (a == anchors_.end() || b == anchors_.end() || a->second.y == b->second.y) continue;
+      const double down = b->second.y > a->second.y ? 1 : -1;
+      const double y = b->second.y - 5 * down;  // the tip is in the bar
+      put("<path class=\"arrow\" d=\"M{0:.1f} {1:.1f}C{0:.1f} {2:.1f} {3:.1f} {2:.1f} {3:.1f} "
+          "{4:.1f}m-3 {5}l3 {6}l3 {5}\"/>\n",
+          a->second.to, a->second.y, (a->second.y + y) / 2, b->second.from + 2, y, -4 * down,
+          4 * down);
+      ++painted;
     }
   }
 
@@ -334,7 +359,12 @@ class painter {
   const int width_;
   double plot_ = 0;
   bool titles_ = true;
+  struct anchor {
+    double from, to, y;
+  };
   std::vector<bool> on_path_;
+  std::vector<number> path_;          // the operations on it, in the order of time
+  std::map<number, anchor> anchors_;  // where they are, in the rows of their streams
   std::vector<timeline_group> groups_;
   std::string out_;
 };

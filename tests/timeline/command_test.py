@@ -73,7 +73,7 @@ class Timeline(unittest.TestCase):
         out = self.folder / "out.svg"
         streambed(self.sample(), "-o", out, "--theme", "dark")
         text = out.read_text()
-        for words in (">scale<", ">download<", ">300 µs<", 'class="path"', "<title>scale: 120 µs"):
+        for words in (">scale<", ">download<", ">300 µs<", 'class="path"', 'class="arrow"', "<title>scale: 120 µs"):
             self.assertIn(words, text)
         self.assertNotIn("prefers-color-scheme", text)
 
