@@ -190,6 +190,8 @@ SB_API cudaError_t CUDARTAPI cudaHostRegister(void* pointer, size_t bytes, unsig
   };
   return entry(call_kind::capture_unsafe, check, [&] {
     the_engine().wait_for_blocked_calls();
+    if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
+      the_engine().spend(static_cast<double>(bytes) / timing->pin_bytes_per_ns);
     return the_memory().register_host(current_device(), pointer, bytes, flags);
   });
 }

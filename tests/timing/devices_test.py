@@ -122,7 +122,7 @@ class Variants(unittest.TestCase):
             program = pathlib.Path(folder) / "variants"
             subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-o", str(program),
                             str(HERE / "variants.cu")], check=True)
-            for device in ("h200", "v100"):
+            for device in ("h200", "v100", "gtx1050"):
                 done = run(program, device)
                 self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
                 rows = [line.split("\t") for line in done.stdout.splitlines()[:-1]]
@@ -130,6 +130,51 @@ class Variants(unittest.TestCase):
                 outside = [row for row in rows
                            if not float(row[2]) <= float(row[1]) <= float(row[3])]
                 self.assertEqual(outside, [], device)
+
+
+class Calibration(unittest.TestCase):
+    """Measuring the virtual H200 gives back the profile that it runs by."""
+
+    # Measured through other work than their own: kernels count their loops, graphs their ends.
+    WIDE = {"fp32_per_ns", "fp64_per_ns", "shared_bytes_per_ns", "memory_bytes_per_ns"}
+    # Answered without asking the runtime, which takes no modelled time.
+    FREE = {"call.cudaGetLastError", "call.cudaPeekAtLastError"}
+
+    @staticmethod
+    def numbers(text):
+        found = {}
+        for line in text.splitlines():
+            key, separator, value = line.split("#")[0].partition("=")
+            try:
+                if separator:
+                    found[key.strip()] = float(value)
+            except ValueError:
+                pass  # a word, or several numbers
+        return found
+
+    def test_the_virtual_h200_is_measured_as_its_profile_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "measured.profile"
+            environment = dict(os.environ, STREAMBED_DEVICE="h200")
+            environment["LD_PRELOAD"] = str(TOOLKIT / "lib64/streambed/libstreambed_interpose.so")
+            done = subprocess.run([str(TOOLKIT / "bin/streambed"), "device", "calibrate", "--quick", "--nvcc",
+                                   str(TOOLKIT / "bin/nvcc"), "-o", str(out)], env=environment,
+                                  capture_output=True, text=True, timeout=600)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            measured = self.numbers(out.read_text())  # only what differs at all
+        profile = self.numbers((TOOLKIT / "share/streambed/devices/h200.profile").read_text())
+        self.assertGreater(len(measured), 20)
+        wrong = []
+        for key, value in measured.items():
+            if key in self.FREE:
+                continue
+            wanted = profile[key]
+            allowed = (0.3 if key in self.WIDE else 0.08) * abs(wanted)
+            if key.endswith("_ns") and not key.endswith("_per_ns") or key.startswith("call."):
+                allowed += 50
+            if abs(value - wanted) > allowed:
+                wrong.append(f"{key}: {value} instead of {wanted}")
+        self.assertEqual(wrong, [])
 
 
 if __name__ == "__main__":
