@@ -143,7 +143,8 @@ void walk::follow_operation(number operation, bool with_its_run) {
   const trace::operation& o = trace_.operations[operation];
   if (with_its_run && o.started < at_) {
     add(o.started, work_of(o), operation, none, none);
-    link_ = path_link::starts;
+    // A record only stands for what was before it, also where it takes a moment itself.
+    if (o.kind != trace::operation_kind::event_record) link_ = path_link::starts;
   }
   const trace::edge* last = nullptr;
   for (const trace::edge& e : o.waits) {
