@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 5;
+inline constexpr std::uint32_t version = 6;
 
 struct device_table;
 
@@ -81,6 +81,11 @@ struct block_context {
   std::uint32_t block_dim[3];
   std::uint32_t block_idx[3];
   std::uint32_t dynamic_shared_bytes;
+  // Loop mode: `entry` runs so many blocks, from block_idx on along x; more than one only where
+  // kernel_info::row_threads allows it.
+  std::uint32_t row_blocks;
+  // Which of them it is at. Entries that run the blocks in turn say so, others leave it alone.
+  std::uint32_t row_at;
   // Shared memory of the block: static variables first (kernel_info::static_shared_bytes of them),
   // dynamic ones from there on, aligned to 128. `shared` itself is aligned to 128 at least.
   char* shared;
@@ -118,6 +123,9 @@ struct kernel_info {
   // Loop mode: a thread goes through it once, with no loop, no barrier and no call of the engine,
   // so that no parameter and no memory makes a block take long.
   std::uint32_t is_straight;
+  // Loop mode: the most threads that a row of blocks may have; 0: `entry` runs one block at a time.
+  std::uint32_t row_threads;
+  std::uint32_t row_width;  // rows are for blocks of this width only; 0: of any
   // The same kernel in fiber mode, for blocks with warps that are not within one row. Null: this
   // one runs every block.
   const kernel_info* for_broken_rows;

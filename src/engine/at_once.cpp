@@ -22,6 +22,8 @@ void at_once::run_all(std::span<const kernel_operation* const> launches) {
                 .block_dim = {launch->block.x, launch->block.y, launch->block.z},
                 .block_idx = {0, 0, 0},
                 .dynamic_shared_bytes = 0,
+                .row_blocks = 1,
+                .row_at = block::not_told,
                 .shared = nullptr,
                 .dynamic_shared = nullptr,
                 .counts = nullptr};

@@ -46,6 +46,8 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   context.block_dim[1] = launch.block.y;
   context.block_dim[2] = launch.block.z;
   context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
+  context.row_blocks = 1;
+  context.row_at = not_told;
 
   const std::size_t fixed = round_up(info->static_shared_bytes, shared_alignment);
   const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);

@@ -13,6 +13,7 @@
 //     at the end, so that threads that never wait share one stack.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -147,12 +148,25 @@ struct alignas(64) block {
 
   // Gets ready to run block `index` of `run`.
   void begin(kernel_run& run, std::uint64_t index);
-  // Loop mode: gets ready for the next block of the same run. Writes one line of the cache: a core
-  // that a kernel makes stream its results to memory goes on doing so only then, and is twice as
-  // fast. What blocks seldom change is looked at, and written when it was changed.
+  static constexpr std::uint32_t not_told = ~0u;  // context.row_at
+  // Loop mode: how many blocks from this one on the kernel may run at once, which is told to it.
+  std::uint64_t take_row(std::uint64_t most) {
+    const std::uint32_t width = context.block_dim[0];
+    std::uint64_t blocks = 1;
+    if (info->row_threads != 0 && (info->row_width == 0 || info->row_width == width) &&
+        !races_checked())
+      blocks = info->row_threads / run->threads;
+    blocks = std::min({blocks, most, std::uint64_t{context.grid_dim[0] - context.block_idx[0]}});
+    context.row_blocks = blocks == 0 ? 1 : static_cast<std::uint32_t>(blocks);
+    context.row_at = not_told;
+    return context.row_blocks;
+  }
+  // Loop mode: gets ready for the block behind the row that ran. Writes one line of the cache: a
+  // core that a kernel makes stream its results to memory goes on doing so only then, and is twice
+  // as fast. What blocks seldom change is looked at, and written when it was changed.
   void go_on() {
     if (races_checked()) return begin(*run, number() + 1);
-    if (++context.block_idx[0] == context.grid_dim[0]) {
+    if ((context.block_idx[0] += context.row_blocks) == context.grid_dim[0]) {
       context.block_idx[0] = 0;
       if (++context.block_idx[1] == context.grid_dim[1]) {
         context.block_idx[1] = 0;
@@ -167,7 +181,7 @@ struct alignas(64) block {
       t.context = {&context, {0, 0, 0}, 0};
     if ((t.seen | t.streak | t.clock_ns) != 0) t.seen = t.streak = 0, t.clock_ns = 0;
   }
-  // Of the block, in the order of x, y, z.
+  // Of the block, or of the first of its row, in the order of x, y, z.
   [[nodiscard]] std::uint64_t number() const {
     const auto& at = context.block_idx;
     return at[0] + std::uint64_t{context.grid_dim[0]} *

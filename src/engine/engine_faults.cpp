@@ -70,9 +70,17 @@ void report(const kernel_run& run, const block& where, std::uint64_t stream) {
     const std::uint32_t* t = where.failed_thread->context.tid;
     std::snprintf(thread, sizeof thread, ", thread (%u,%u,%u)", t[0], t[1], t[2]);
   }
-  std::fprintf(stderr, "streambed: kernel %s on %s%s, block (%u,%u,%u)%s: %s%s\n", run.info().name,
-               name_of(stream).c_str(), text_of(run.launch->place).c_str(), b[0], b[1], b[2],
-               thread, f.what != nullptr ? f.what : "assertion failed", address);
+  // Blocks of a row may run as one: then it is one of them.
+  const bool exact = where.context.row_blocks == 1 || where.context.row_at != block::not_told;
+  const std::uint32_t x =
+      b[0] + (where.context.row_at != block::not_told ? where.context.row_at : 0);
+  char until[48] = "";
+  if (!exact)
+    std::snprintf(until, sizeof until, " to (%u,%u,%u)", x + where.context.row_blocks - 1, b[1],
+                  b[2]);
+  std::fprintf(stderr, "streambed: kernel %s on %s%s, block (%u,%u,%u)%s%s: %s%s\n",
+               run.info().name, name_of(stream).c_str(), text_of(run.launch->place).c_str(), x,
+               b[1], b[2], until, thread, f.what != nullptr ? f.what : "assertion failed", address);
 }
 
 }  // namespace

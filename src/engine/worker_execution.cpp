@@ -20,8 +20,8 @@ void run_job(loop_job& job) {
   block& body = *job.body;
   std::uint64_t i = 0;
   std::uint64_t done = 0;
-  // Between two blocks nothing is written but go_on()'s line.
-  for (; i < job.count; ++i) {
+  // Between two rows of blocks nothing is written but one line.
+  for (std::uint64_t row = 0; i < job.count; i += row) {
     if (job.run->cancelled.load(std::memory_order_relaxed)) break;
     if (i == 0) {
       body.begin(*job.run, job.first);
@@ -32,16 +32,17 @@ void run_job(loop_job& job) {
       body.go_on();
       if (body.loop_thread().on == nullptr) body.loop_thread().on = job.stack;
     }
+    row = body.take_row(job.count - i);
     entry(params, &body.loop_thread().context);
     const std::uint64_t end = body.loop.end_ns;
     if (end == 0 || end <= body.now_ns()) {
-      ++done;
+      done += row;
     } else if (!job.later.empty() && end - same_time_ns <= job.later.back().ns &&
                job.later.back().ns <= end + same_time_ns) {
       job.later.back().ns = std::max(job.later.back().ns, end);
-      ++job.later.back().count;
+      job.later.back().count += row;
     } else {
-      job.later.push_back({end, 1});
+      job.later.push_back({end, row});
     }
   }
   if (i != 0) body.loop_thread().on = nullptr;

@@ -468,7 +468,8 @@ bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t 
 }
 
 std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
-  constexpr std::uint64_t chunk_ns = 50'000;
+  // Rows of blocks go through memory in longer pieces.
+  const std::uint64_t chunk_ns = run.info().row_threads != 0 ? 200'000 : 50'000;
   const std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed);
   if (cost == 0) return 1;
   const std::uint64_t share = std::max<std::uint64_t>(1, run.unclaimed() / (2 * target_));

@@ -4,7 +4,9 @@
 
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/even_loops.hpp"
+#include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/lockstep.hpp"
+#include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/stride_loops.hpp"
 #include "compiler/pass/thread_loops.hpp"
@@ -18,6 +20,7 @@ namespace {
 
 // Of the worker's stack, which has 8 MiB.
 constexpr std::uint64_t most_context_bytes = 4u << 20;
+constexpr std::uint64_t most_row_bytes = 32u << 10;
 
 // One loop around the body as it is; threads that only wait need none: the first stands for all.
 void build_one_loop(kernel& kernel, Function& function) {
@@ -50,6 +53,7 @@ class block_builder : public lockstep_builder {
     if (!has_warp_meetings(region)) {
       return true;
     }
+    drop_marks(region);
     Function* warp = build_warp_function(kernel_, region);
     if (warp) {
       warps_[&region] = warp;
@@ -67,8 +71,8 @@ class block_builder : public lockstep_builder {
   }
 
   Value* members() override {
-    Value* count = builder_.getInt64(1);
-    for (const char* name : {"__sb_ntid_x", "__sb_ntid_y", "__sb_ntid_z"}) {
+    Value* count = builder_.CreateZExt(team_width(builder_), builder_.getInt64Ty());
+    for (const char* name : {"__sb_ntid_y", "__sb_ntid_z"}) {
       auto size = builtin_function(*function_.getParent(), name, builder_.getInt32Ty());
       Value* wide = builder_.CreateZExt(builder_.CreateCall(size), builder_.getInt64Ty());
       count = builder_.CreateNUWMul(count, wide);
@@ -88,6 +92,14 @@ class block_builder : public lockstep_builder {
   Value* count_ = nullptr;
 };
 
+// What a row of joined blocks keeps for its threads should stay in the cache next to the core.
+void shorten_rows(kernel& kernel, std::uint64_t bytes_per_thread) {
+  if (is_joined(*kernel.body) && bytes_per_thread != 0) {
+    kernel.row_threads = static_cast<std::uint32_t>(
+        std::min<std::uint64_t>(kernel.row_threads, most_row_bytes / bytes_per_thread));
+  }
+}
+
 void replace_body(kernel& kernel, Function& function) {
   kernel.body->eraseFromParent();
   kernel.body = &function;
@@ -105,6 +117,9 @@ bool build_block_function(kernel& kernel) {
   // Meetings that are there for speed must not be what makes the others impossible.
   std::vector<std::vector<BasicBlock*>> attempts = {rounds, {}};
   for (const std::vector<BasicBlock*>& cuts : attempts) {
+    if (cuts.empty()) {
+      drop_marks(body);
+    }
     if (cuts.empty() && barriers.empty() && !warps_meet) {
       Function& function = *create_entry(kernel);
       build_one_loop(kernel, function);
@@ -114,6 +129,7 @@ bool build_block_function(kernel& kernel) {
     Function& function = *create_entry(kernel);
     block_builder builder(kernel, function);
     if (builder.plan(barriers, cuts, most_context_bytes / kernel.max_threads) && builder.build()) {
+      shorten_rows(kernel, builder.context_bytes());
       replace_body(kernel, function);
       kernel.needs_whole_warps = warps_meet;
       return true;

@@ -4,6 +4,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/MDBuilder.h>
 
+#include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -72,6 +73,9 @@ class thread_values {
   Value* grid_dim(unsigned axis) {
     return block_word(offsetof(abi::block_context, grid_dim) + 4 * axis, "sb.nctaid", 1,
                       axis == 0 ? 0x80000000 : 65536);
+  }
+  Value* row_blocks() {
+    return block_word(offsetof(abi::block_context, row_blocks), "sb.row", 1, longest_row + 1);
   }
   Value* dynamic_shared_bytes() {
     return block_word(offsetof(abi::block_context, dynamic_shared_bytes), "sb.dynamic_bytes", 0,
@@ -170,6 +174,9 @@ Value* builtin_value(IRBuilder<>& builder, thread_values& values, StringRef name
   }
   if (kind == "linear_tid") {
     return values.linear_tid();
+  }
+  if (kind == "row_blocks") {
+    return values.row_blocks();
   }
   if (kind == "dynamic_shared_bytes") {
     return values.dynamic_shared_bytes();

@@ -54,6 +54,8 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.registers),
       number(kernel.syncs_grid),
       number(kernel.is_straight),
+      number(kernel.row_threads),
+      number(kernel.row_width),
       other(kernel.fallback),
       other(kernel.counted),
   };

@@ -44,6 +44,13 @@ std::optional<counting_test> counting_side(const ICmpInst& test, const Loop& loo
   return counting_test{counts, right, predicate, value};
 }
 
+// Something less a number.
+bool is_shifted_down(const SCEV* value) {
+  auto* sum = dyn_cast<SCEVAddExpr>(value);
+  auto* number = sum ? dyn_cast<SCEVConstant>(sum->getOperand(0)) : nullptr;
+  return number && number->getAPInt().isNegative();
+}
+
 }  // namespace
 
 bool guard_ranges::can_solve(Value* condition) {
@@ -122,6 +129,9 @@ std::optional<round_range> guard_ranges::compare(ICmpInst& test) {
   Value* distance = builder_.CreateSub(widen(limit), from);
   Value* one = ConstantInt::get(wide, 1);
   round_range range;
+  if (found->predicate == CmpInst::ICMP_ULT && is_shifted_down(found->counts->getStart())) {
+    return around_zero(start, limit, wide);
+  }
   switch (found->predicate) {
     case CmpInst::ICMP_SLT:
     case CmpInst::ICMP_ULT:
@@ -160,6 +170,25 @@ std::optional<round_range> guard_ranges::compare(ICmpInst& test) {
     range.valid =
         builder_.CreateICmpSLE(last, ConstantInt::get(wide, most.zext(wide->getIntegerBitWidth())));
   }
+  return range;
+}
+
+// `i - 1 < n`, unsigned: the value may begin below zero, and then holds from zero on. The range
+// comes again only after all other numbers.
+round_range guard_ranges::around_zero(Value* start, Value* limit, Type* wide) {
+  unsigned bits = start->getType()->getIntegerBitWidth();
+  auto widen = [&](Value* value) { return builder_.CreateZExt(value, wide); };
+  Value* numbers = ConstantInt::get(wide, APInt::getOneBitSet(wide->getIntegerBitWidth(), bits));
+  Value* none = ConstantInt::get(wide, 0);
+  round_range range;
+  Value* inside = builder_.CreateICmpULT(start, limit);
+  range.begin =
+      clamp(builder_.CreateSelect(inside, none, builder_.CreateSub(numbers, widen(start))));
+  range.end = clamp(widen(builder_.CreateSub(limit, start)));
+  // An empty range has its end where it begins.
+  range.end = builder_.CreateBinaryIntrinsic(Intrinsic::umax, range.begin, range.end);
+  range.valid = builder_.CreateICmpULE(
+      builder_.CreateAdd(builder_.CreateZExtOrTrunc(rounds_, wide), widen(limit)), numbers);
   return range;
 }
 

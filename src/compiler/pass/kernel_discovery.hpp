@@ -31,6 +31,8 @@ struct kernel {
   bool needs_whole_warps = false;    // loop mode: only for blocks whose rows are whole warps
   bool syncs_grid = false;
   bool is_straight = false;  // loop mode: no loop, no call of the engine
+  std::uint32_t row_threads = 0;  // abi::kernel_info
+  std::uint32_t row_width = 0;
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t registers = 0;

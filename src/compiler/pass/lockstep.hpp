@@ -21,6 +21,8 @@ class lockstep_builder {
             std::uint64_t most_bytes);
   // False: a region cannot be run. The function is useless then.
   bool build();
+  // What a member keeps from region to region.
+  [[nodiscard]] std::uint64_t context_bytes() const { return live_->context_bytes(); }
 
  protected:
   virtual bool prepare(llvm::Function& region) = 0;

@@ -8,6 +8,7 @@
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/arithmetic.hpp"
 #include "compiler/pass/block_function.hpp"
+#include "compiler/pass/block_rows.hpp"
 #include "compiler/pass/canonicalize.hpp"
 #include "compiler/pass/cleanup.hpp"
 #include "compiler/pass/clock_loops.hpp"
@@ -20,6 +21,7 @@
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/inline_asm.hpp"
 #include "compiler/pass/inlining.hpp"
+#include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/managed_variables.hpp"
 #include "compiler/pass/parameter_layout.hpp"
@@ -57,9 +59,17 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
     with_fibers.symbol = one.symbol + ".fibers";
     with_fibers.body->setName(with_fibers.symbol + ".body");
   }
+  // Who calls the engine is in a block that the engine knows.
+  bool in_rows = !one.stores_thread_index && !one.threads_are_alike;
+  one.row_threads = in_rows ? longest_row : 0;
+  bool joined = in_rows && join_blocks(one);
   if (!build_block_function(one)) {
     one.mode = abi::kernel_mode::fibers;
-  } else if (one.needs_whole_warps) {
+    one.row_threads = one.row_width = 0;
+  } else if (in_rows && !joined) {
+    loop_over_blocks(*one.body);
+  }
+  if (one.mode != abi::kernel_mode::fibers && one.needs_whole_warps) {
     one.fallback = with_fibers.symbol;
     fallbacks.push_back(with_fibers);
     return;

@@ -8,6 +8,8 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/thread_extent.hpp"
 
@@ -18,6 +20,9 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned largest_loop = 400;  // instructions
+constexpr std::uint64_t line_bytes = 64;
+constexpr unsigned most_streams = 4;
+constexpr unsigned deepest_step = 8;
 
 struct test {
   CmpInst::Predicate predicate;
@@ -142,6 +147,76 @@ Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, Basic
   return fresh;
 }
 
+// The value, computed where the builder stands; null if it depends on more than what was there
+// before the loop.
+Value* before_round(IRBuilder<>& builder, Value* value, const Loop& loop, unsigned depth = 0) {
+  auto* inst = dyn_cast<Instruction>(value);
+  if (!inst || !loop.contains(inst)) {
+    return value;
+  }
+  auto* load = dyn_cast<LoadInst>(inst);
+  if (isa<PHINode>(inst) || depth == deepest_step ||
+      !(isSafeToSpeculativelyExecute(inst) || (load && reads_constant(*load)))) {
+    return nullptr;
+  }
+  SmallVector<Value*, 4> operands;
+  for (Value* operand : inst->operands()) {
+    Value* made = before_round(builder, operand, loop, depth + 1);
+    if (!made) {
+      return nullptr;
+    }
+    operands.push_back(made);
+  }
+  Instruction* fresh = inst->clone();
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    fresh->setOperand(i, operands[i]);
+  }
+  fresh->dropDbgRecords();
+  return builder.Insert(fresh);
+}
+
+// Loads of elements side by side, as the next round will do them.
+void mark_later_loads(const stride_loop& found, const uniformity& uniform, BasicBlock* body,
+                      Value* index) {
+  const DataLayout& layout = body->getModule()->getDataLayout();
+  IRBuilder<> builder(body, body->getFirstInsertionPt());
+  Value* step = before_round(builder, found.step, *found.loop);
+  if (!step) {
+    return;
+  }
+  Value* later = nullptr;
+  SmallPtrSet<Value*, 4> bases;
+  for (BasicBlock* block : found.loop->blocks()) {
+    for (Instruction& inst : *block) {
+      auto* load = dyn_cast<LoadInst>(&inst);
+      auto* address = load ? dyn_cast<GEPOperator>(load->getPointerOperand()) : nullptr;
+      if (!address || address->getNumIndices() != 1) {
+        continue;
+      }
+      Value* base = address->getPointerOperand();
+      Value* at = address->getOperand(1);
+      Value* plain = isa<SExtInst, ZExtInst>(at) ? cast<Instruction>(at)->getOperand(0) : at;
+      std::uint64_t size = layout.getTypeAllocSize(address->getSourceElementType());
+      if (plain != found.index || !uniform.is_uniform(base) || size == 0 || size > line_bytes ||
+          bases.size() == most_streams || !bases.insert(base).second) {
+        continue;
+      }
+      base = before_round(builder, base, *found.loop);
+      if (!base) {
+        continue;
+      }
+      if (!later) {
+        later = builder.CreateAdd(index, step);
+      }
+      Value* wide = isa<SExtInst>(at)   ? builder.CreateSExt(later, at->getType())
+                    : isa<ZExtInst>(at) ? builder.CreateZExt(later, at->getType())
+                                        : later;
+      mark_ahead(builder, builder.CreateGEP(address->getSourceElementType(), base, wide),
+                 static_cast<unsigned>(line_bytes / size));
+    }
+  }
+}
+
 // Puts the common rounds between the guard and the loop; gives back their first block.
 BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   Loop& loop = *found.loop;
@@ -192,6 +267,10 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
     auto at = map.find(value);
     return at != map.end() ? static_cast<Value*>(at->second) : value;
   };
+  // The rounds of joined blocks are long enough for the core to see by itself.
+  if (!is_joined(function)) {
+    mark_later_loads(found, uniform, body, index);
+  }
   back->getTerminator()->eraseFromParent();
   IRBuilder<> closing(back);
   sum->addIncoming(ConstantInt::get(type, 0), found.guard);

@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -29,6 +30,8 @@ bool is_thread_index(const Value* value) {
 
 constexpr unsigned most_bits = 40;
 constexpr unsigned block_bits = 11;  // of a size of the block
+constexpr unsigned row_bits = 15;    // of joined blocks
+static_assert(longest_row < 1u << row_bits);
 
 // Bits of a factor that is small and not negative: sizes of the block, constants, products of them.
 std::optional<unsigned> factor_bits(const Value* value) {
@@ -61,7 +64,7 @@ std::optional<unsigned> extent_bits(const Value* value, const uniformity& unifor
     return 0;
   }
   if (is_thread_index(value)) {
-    return block_bits;
+    return is_joined(*cast<Instruction>(value)->getFunction()) ? row_bits : block_bits;
   }
   const Value* one = nullptr;
   const Value* other = nullptr;
@@ -124,7 +127,7 @@ Value* value_in(IRBuilder<>& builder, Value* value, const uniformity& uniform, e
       return builder.CreateCall(builtin_function(module, name, builder.getInt32Ty()));
     };
     Value* count =
-        axis == "__sb_tid_x"   ? size("__sb_ntid_x")
+        axis == "__sb_tid_x"   ? team_width(builder)
         : axis == "__sb_tid_y" ? size("__sb_ntid_y")
         : axis == "__sb_tid_z"
             ? size("__sb_ntid_z")

@@ -1,9 +1,12 @@
 #include "compiler/pass/thread_loops.hpp"
 
 #include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/assertions.hpp"
 #include "compiler/pass/guard_splitting.hpp"
+#include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
@@ -16,6 +19,9 @@ namespace {
 constexpr const char* axes[] = {"x", "y", "z"};
 
 Value* block_size(IRBuilder<>& builder, unsigned axis) {
+  if (axis == 0) {
+    return team_width(builder);
+  }
   Module& module = *builder.GetInsertBlock()->getModule();
   auto builtin =
       builtin_function(module, (Twine("__sb_ntid_") + axes[axis]).str(), builder.getInt32Ty());
@@ -148,6 +154,32 @@ void bind_warp(Function& function) {
        function.getArg(count - 1));
 }
 
+namespace {
+
+// Before the threads take their turns.
+void read_ahead(IRBuilder<>& builder, Function& function, ArrayRef<Value*> args,
+                Value* const size[3]) {
+  reads_ahead ahead = split_ahead(function);
+  if (!ahead.function) {
+    return;
+  }
+  counting_loop z(builder, size[2], 1, "ahead.z");
+  counting_loop y(builder, size[1], 1, "ahead.y");
+  counting_loop x(builder, size[0], ahead.threads, "ahead.x");
+  Value* index[] = {x.index, y.index, z.index};
+  SmallVector<Value*, 16> all(args);
+  std::copy_n(index, 3, all.begin() + 2);
+  auto* call = builder.CreateCall(ahead.function, all);
+  x.next(builder);
+  y.next(builder);
+  z.next(builder);
+  InlineFunctionInfo info;
+  InlineFunction(*call, info);
+  ahead.function->eraseFromParent();
+}
+
+}  // namespace
+
 CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function& function,
                            ArrayRef<Value*> args) {
   bool asserts = go_on_after_assertions(function);
@@ -155,6 +187,7 @@ CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function&
   for (unsigned axis = 0; axis < 3; ++axis) {
     size[axis] = block_size(builder, axis);
   }
+  read_ahead(builder, function, args, size);
   counting_loop z(builder, size[2], 1, "tid.z");
   counting_loop y(builder, size[1], 1, "tid.y");
   counting_loop x(builder, size[0], 1, "tid.x");

@@ -294,6 +294,8 @@ std::unique_ptr<block_state> make_block(const abi::kernel_info& info, dims grid,
              {block.x, block.y, block.z},
              {index % grid.x, index / grid.x % grid.y, index / grid.x / grid.y},
              dynamic_bytes,
+             1,
+             ~0u,
              nullptr,
              nullptr,
              &machine.result.counts};
@@ -315,6 +317,15 @@ void run_loop_block(block_state& block) {
     machine.info->entry(machine.params, &one.self);
   }
   note_clock(one.clock);
+}
+
+std::uint32_t row_length(const abi::kernel_info& info, dims block, std::uint32_t left,
+                         std::uint32_t most) {
+  if (info.row_threads == 0 || (info.row_width != 0 && info.row_width != block.x)) {
+    return 1;
+  }
+  std::uint32_t fit = info.row_threads / (block.x * block.y * block.z);
+  return std::max(1u, std::min({fit, left, most}));
 }
 
 void make_fibers(block_state& block, dims size) {
@@ -400,8 +411,13 @@ outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
   for (std::uint32_t index = 0; index < grid.x * grid.y * grid.z; ++index) {
     machine.blocks.push_back(make_block(info, grid, block, dynamic_bytes, index));
     if (machine.looping) {
+      std::uint32_t row = row_length(info, block, grid.x - index % grid.x, most_blocks);
+      machine.blocks.back()->context.row_blocks = row;
       run_loop_block(*machine.blocks.back());
+      machine.result.longest_row = std::max(machine.result.longest_row, row);
+      machine.result.told_row |= machine.blocks.back()->context.row_at == row - 1;
       machine.blocks.clear();
+      index += row - 1;
     } else {
       make_fibers(*machine.blocks.back(), block);
     }

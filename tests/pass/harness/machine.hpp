@@ -25,6 +25,8 @@ struct outcome {
   std::uint64_t clock_reads = 0;
   abi::kernel_counts counts = {};  // run_counted
   bool stuck = false;              // everybody waits and nobody can go on
+  std::uint32_t longest_row = 0;   // loop mode: of blocks, in one call of the entry
+  bool told_row = false;           // the entry said at which block of its row it was
 };
 
 class image {
@@ -33,6 +35,9 @@ class image {
   ~image();
   image(const image&) = delete;
   image& operator=(const image&) = delete;
+
+  // Blocks in a row, where the kernel allows more.
+  std::uint32_t most_blocks = ~0u;
 
   [[nodiscard]] const abi::kernel_info& kernel(const std::string& name) const;
   [[nodiscard]] void* symbol(const std::string& name) const;  // null when there is none

@@ -1,0 +1,93 @@
+// Kernels for rows_test.cpp: how neighbouring blocks run in one call.
+#include "device.h"
+
+// Joined: the place in the grid is all that a thread knows.
+extern "C" __global__ void plain(int* data, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] += i;
+}
+
+extern "C" __global__ void wide(int* data, long n) {
+  long i = (long)blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) data[i] += 1;
+}
+
+extern "C" __global__ void with_offset(int* data, int offset, int n) {
+  int i = offset + threadIdx.x + blockIdx.x * blockDim.x;
+  if (i >= 0 && i < n) data[i] = 2 * i;
+}
+
+extern "C" __global__ void of_width_32(int* data) {
+  int i = blockIdx.x * 32 + threadIdx.x;
+  data[i] = i + 1;
+}
+
+extern "C" __global__ void four_each(int* data) {
+  unsigned i = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+  for (int k = 0; k < 4; ++k) data[i + k] = i + 10 * k;
+}
+
+extern "C" __global__ void plane(const int* in, int* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x > 0 && y > 0 && x < width - 1 && y < height - 1) {
+    int i = y * width + x;
+    out[i] = in[i - 1] + in[i + 1] + in[i - width] + in[i + width];
+  }
+}
+
+extern "C" __global__ void strided_sums(const int* in, int* out, int n) {
+  int first = blockIdx.x * blockDim.x + threadIdx.x, sum = 0;
+  for (int i = first; i < n; i += blockDim.x * gridDim.x) sum += in[i];
+  out[first] = sum;
+}
+
+// In turn: a thread can tell its block from others.
+extern "C" __global__ void knows_block(int* data) {
+  data[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
+}
+
+extern "C" __global__ void knows_thread(int* data) {
+  data[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x;
+}
+
+extern "C" __global__ void knows_lane(int* data) {
+  data[blockIdx.x * blockDim.x + threadIdx.x] = __sb_laneid();
+}
+
+// What is cut off before the thread is added is not what is cut off behind.
+extern "C" __global__ void extends_early(int* data, unsigned far) {
+  unsigned long start = (unsigned)(blockIdx.x * blockDim.x + far);
+  data[(start + threadIdx.x) % 100] += 1;
+}
+
+extern "C" __global__ void other_stride(int* data) { data[blockIdx.x * 3 + threadIdx.x] += 1; }
+
+extern "C" __global__ void turned_round(int* out) {
+  __shared__ int part[64];
+  part[threadIdx.x] = blockIdx.x * 1000 + threadIdx.x;
+  __sb_rt_barrier(0, 0);
+  out[blockIdx.x * blockDim.x + threadIdx.x] = part[blockDim.x - 1 - threadIdx.x];
+}
+
+extern "C" __global__ void sums_of_rounds(const int* in, int* out, int n) {
+  __shared__ int part[64];
+  int sum = 0;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
+    sum += in[i];
+  part[threadIdx.x] = sum;
+  __sb_rt_barrier(0, 0);
+  for (unsigned half = blockDim.x / 2; half > 0; half /= 2) {
+    if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+    __sb_rt_barrier(0, 0);
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+
+// One at a time: the engine is asked.
+extern "C" __global__ void prints() {
+  if (threadIdx.x == 0) printf("%u ", blockIdx.x);
+}
+
+extern "C" __global__ void reads_clock(u64* out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = __sb_rt_clock();
+}

@@ -1,0 +1,169 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+enum class way { joined, in_turn, one_at_a_time };
+
+struct rows : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/rows") + GetParam() + ".so"};
+
+  // How the kernel went through its grid of several blocks.
+  static way of(const outcome& done) {
+    return done.longest_row == 1 ? way::one_at_a_time : done.told_row ? way::in_turn : way::joined;
+  }
+
+  // Rows of any length do the same.
+  template <class Check>
+  void each_length(Check check) {
+    for (std::uint32_t most : {1u, 2u, 3u, ~0u}) {
+      SCOPED_TRACE(most);
+      device.most_blocks = most;
+      check(most != 1);
+    }
+  }
+};
+
+std::vector<int> numbers(int n, int from = 0) {
+  std::vector<int> all(static_cast<std::size_t>(n));
+  std::iota(all.begin(), all.end(), from);
+  return all;
+}
+
+TEST_P(rows, blocks_that_know_only_their_place_are_one_wide_block) {
+  each_length([&](bool several) {
+    for (int n : {0, 1, 31, 32, 33, 100, 159, 160}) {
+      std::vector<int> data(160), expected(160);
+      for (int i = 0; i < n; ++i) expected[i] = i;
+      outcome done = device.run("plain", {5}, {32}, 0, data.data(), n);
+      EXPECT_EQ(data, expected) << n;
+      EXPECT_TRUE(!several || of(done) == way::joined);
+      std::fill(data.begin(), data.end(), 0);
+      std::fill(expected.begin(), expected.begin() + n, 1);
+      done = device.run("wide", {8}, {20}, 0, data.data(), static_cast<long>(n));
+      EXPECT_EQ(data, expected) << n;
+      EXPECT_TRUE(!several || of(done) == way::joined);
+    }
+  });
+}
+
+TEST_P(rows, sums_may_have_more_in_them) {
+  each_length([&](bool several) {
+    for (int offset : {-40, -1, 0, 7, 100}) {
+      std::vector<int> data(128, -1), expected(128, -1);
+      for (int i = std::max(0, offset); i < std::min(128, offset + 96); ++i) expected[i] = 2 * i;
+      outcome done = device.run("with_offset", {6}, {16}, 0, data.data(), offset, 128);
+      EXPECT_EQ(data, expected) << offset;
+      EXPECT_TRUE(!several || of(done) == way::joined);
+    }
+    std::vector<int> data(4 * 60), expected(4 * 60);
+    for (int i = 0; i < 240; ++i) expected[i] = i / 4 * 4 + 10 * (i % 4);
+    outcome done = device.run("four_each", {6}, {10}, 0, data.data());
+    EXPECT_EQ(data, expected);
+    EXPECT_TRUE(!several || of(done) == way::joined);
+  });
+}
+
+TEST_P(rows, a_width_in_the_source_is_one_that_blocks_must_have) {
+  EXPECT_EQ(device.kernel("of_width_32").row_width, 32u);
+  std::vector<int> data(160);
+  EXPECT_EQ(of(device.run("of_width_32", {5}, {32}, 0, data.data())), way::joined);
+  EXPECT_EQ(data, numbers(160, 1));
+  std::vector<int> half(160), expected(160);
+  for (int i = 0; i < 160; ++i) expected[i] = i % 32 < 16 ? i + 1 : 0;
+  EXPECT_EQ(of(device.run("of_width_32", {5}, {16}, 0, half.data())), way::one_at_a_time);
+  EXPECT_EQ(half, expected);
+}
+
+TEST_P(rows, blocks_that_overlap_run_one_at_a_time) {
+  std::vector<int> data(96), expected(96);
+  for (int i = 0; i < 96; ++i) expected[i] = (i < 32) + (i >= 3 && i < 35) + (i >= 6 && i < 38);
+  EXPECT_EQ(of(device.run("other_stride", {3}, {32}, 0, data.data())), way::one_at_a_time);
+  EXPECT_EQ(data, expected);
+}
+
+TEST_P(rows, rows_end_where_the_grid_does) {
+  each_length([&](bool several) {
+    const int width = 50, height = 23;
+    std::vector<int> in = numbers(width * height), out(in.size()), expected(in.size());
+    for (int y = 1; y < height - 1; ++y)
+      for (int x = 1; x < width - 1; ++x) expected[y * width + x] = 4 * (y * width + x);
+    outcome done =
+        device.run("plane", {7, 6}, {8, 4}, 0, in.data(), out.data(), int{width}, int{height});
+    EXPECT_EQ(out, expected);
+    EXPECT_TRUE(!several || of(done) == way::joined);
+  });
+}
+
+TEST_P(rows, loops_over_the_grid_go_through_memory_side_by_side) {
+  each_length([&](bool several) {
+    for (int n : {0, 5, 64, 65, 500, 1000}) {
+      std::vector<int> in = numbers(n, 3), out(64), expected(64);
+      for (int i = 0; i < n; ++i) expected[i % 64] += in[i];
+      outcome done = device.run("strided_sums", {4}, {16}, 0, in.data(), out.data(), n);
+      EXPECT_EQ(out, expected) << n;
+      EXPECT_TRUE(!several || of(done) == way::joined);
+    }
+  });
+  // What each thread keeps must fit into the cache.
+  EXPECT_LE(device.kernel("strided_sums").row_threads, device.kernel("plain").row_threads);
+}
+
+TEST_P(rows, blocks_that_can_be_told_apart_run_in_turn) {
+  each_length([&](bool several) {
+    std::vector<int> data(96);
+    auto check = [&](const char* kernel, auto expected) {
+      outcome done = device.run(kernel, {3}, {32}, 0, data.data());
+      EXPECT_TRUE(!several || of(done) == way::in_turn) << kernel;
+      for (int i = 0; i < 96; ++i) ASSERT_EQ(data[i], expected(i)) << kernel << " " << i;
+    };
+    check("knows_block", [](int i) { return i / 32; });
+    check("knows_thread", [](int i) { return i % 32; });
+    check("knows_lane", [](int i) { return i % 32; });
+    check("turned_round", [](int i) { return i / 32 * 1000 + 31 - i % 32; });
+  });
+}
+
+TEST_P(rows, an_index_that_wraps_before_it_grows_wide_wraps_in_each_block) {
+  each_length([&](bool several) {
+    // The third block starts at zero again.
+    const std::uint32_t far = 0u - 32;
+    std::vector<int> data(100), expected(100);
+    for (std::uint32_t block = 0; block < 5; ++block)
+      for (std::uint64_t thread = 0; thread < 16; ++thread)
+        ++expected[(std::uint32_t{block * 16 + far} + thread) % 100];
+    outcome done = device.run("extends_early", {5}, {16}, 0, data.data(), far);
+    EXPECT_EQ(data, expected);
+    EXPECT_TRUE(!several || of(done) == way::in_turn);
+  });
+}
+
+TEST_P(rows, shared_memory_is_each_blocks_own) {
+  each_length([&](bool several) {
+    for (int n : {0, 10, 64, 1000}) {
+      std::vector<int> in = numbers(n), out(4), expected(4);
+      for (int i = 0; i < n; ++i) expected[i / 16 % 4] += i;
+      outcome done = device.run("sums_of_rounds", {4}, {16}, 0, in.data(), out.data(), n);
+      EXPECT_EQ(out, expected) << n;
+      EXPECT_TRUE(!several || of(done) == way::in_turn);
+    }
+  });
+}
+
+TEST_P(rows, who_asks_the_engine_is_in_a_block_that_it_knows) {
+  outcome done = device.run("prints", {4}, {16}, 0);
+  EXPECT_EQ(of(done), way::one_at_a_time);
+  EXPECT_EQ(done.printed, "0 1 2 3 ");
+  std::vector<std::uint64_t> clocks(64);
+  EXPECT_EQ(of(device.run("reads_clock", {4}, {16}, 0, clocks.data())), way::one_at_a_time);
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, rows, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test
