@@ -32,7 +32,7 @@ struct entry { const char* name; void (*kernel)(const u32*, u32*, u32*, u32, u32
 
 int main(int argc, char** argv) {
   const shape shapes[] = {{3, 64}, {dim3(2, 2), dim3(32, 3)}, {2, dim3(8, 8)}, {5, 96}, {2, 33}, {1, 1},
-                          {2, dim3(5, 3, 2)}, {1, 1024}};
+                          {2, dim3(5, 3, 2)}, {1, 1024}, {40, 32}, {dim3(12, 2), dim3(16, 4)}};
   const entry entries[] = {ENTRIES};
   std::vector<u32> input(INPUTS);
   for (u32 i = 0; i < INPUTS; ++i) input[i] = (i * 2654435761u) ^ (i >> 3);
@@ -86,6 +86,13 @@ class Kernel:
         self.floats = rng.random() < 0.5
         self.array = rng.random() < 0.5
         self.spins = rng.random() < 0.06
+        self.places = ["t", "g", "threadIdx.x", "threadIdx.y"]
+        # Knows only where it is in the grid: neighbouring blocks may run as one.
+        self.placed = rng.random() < 0.25
+        if self.placed:
+            self.has_barriers = self.warps = self.spins = False
+            self.places = ["x", "y", "g", "x - 1"]
+            self.uniform = ["n", "s", "gridDim.x", "blockDim.x", "blockDim.y"]
 
     def emit(self, text):
         self.lines.append("  " * self.depth + text)
@@ -102,7 +109,7 @@ class Kernel:
         if kind < 0.5:
             return rng.choice(self.variables + self.counters)
         if kind < 0.65:
-            return rng.choice(["t", "g", "threadIdx.x", "threadIdx.y"])
+            return f"({rng.choice(self.places)})"
         if kind < 0.8:
             return rng.choice(self.uniform)
         return f"{rng.choice([0, 1, 2, 3, 5, 7, 16, 31, 100, 65537, 0x80000000])}u"
@@ -134,6 +141,8 @@ class Kernel:
         rng = self.rng
         kind = rng.randrange(5)
         if kind == 0:
+            if self.placed:
+                return rng.choice(["g < n", "x < s", "x - 1 < n", "x - 3 < s", "g + 1 < n", "y != s", "g == n"])
             return rng.choice(["g < n", "t < s", "threadIdx.x < n", "g + 1 < n", "t != s", "g == n"])
         if kind == 1:
             return f"({self.value(1)} & {rng.choice([1, 3, 12])}) {rng.choice(['==', '!='])} 0"
@@ -143,7 +152,7 @@ class Kernel:
 
     def uniform_value(self):
         rng = self.rng
-        value = rng.choice(self.uniform + [f"in[{rng.randrange(INPUTS)}]", "in[(n + blockIdx.x) & 1023]"])
+        value = rng.choice(self.uniform + [f"in[{rng.randrange(INPUTS)}]", f"in[(n + {self.uniform[2]}) & 1023]"])
         return f"({value} + {rng.randint(0, 5)}u)"
 
     def uniform_condition(self):
@@ -215,7 +224,8 @@ class Kernel:
             self.inside(True, i)
         elif rng.random() < 0.4:
             # Over data, with the step of the block or the grid.
-            start, step = rng.choice([("t", "threads"), ("g", "threads * blocks"), ("threadIdx.x", "blockDim.x"),
+            own = ("x", "blockDim.x * gridDim.x") if self.placed else ("threadIdx.x", "blockDim.x")
+            start, step = rng.choice([("t", "threads"), ("g", "threads * blocks"), own,
                                       ("g", f"{rng.choice([64, 100])}u")])
             self.emit(f"for (u32 {i} = {start}; {i} < (n & 511); {i} += {step}) {{")
             self.inside(False, i, jumps=rng.random() < 0.3)
@@ -313,6 +323,10 @@ class Kernel:
                 "  const u32 blocks = gridDim.x * gridDim.y * gridDim.z;",
                 "  const u32 t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
                 "  const u32 g = t + threads * (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));"]
+        if self.placed:
+            head[3:] = ["  const u32 x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;",
+                        "  const u32 z = blockIdx.z * blockDim.z + threadIdx.z;",
+                        "  const u32 g = x + gridDim.x * blockDim.x * (y + gridDim.y * blockDim.y * z), t = y;"]
         if self.has_barriers:
             head.append("  __shared__ u32 own[1024], total[16];")
         if self.spins:
