@@ -30,7 +30,7 @@ struct kernel {
   bool stores_thread_index = false;  // loop mode: something looks at self->tid
   bool needs_whole_warps = false;    // loop mode: only for blocks whose rows are whole warps
   bool syncs_grid = false;
-  bool is_straight = false;  // loop mode: no loop, no call of the engine
+  bool is_straight = false;       // loop mode: no loop, no call of the engine
   std::uint32_t row_threads = 0;  // abi::kernel_info
   std::uint32_t row_width = 0;
   std::uint32_t static_shared_bytes = 0;

@@ -217,6 +217,38 @@ void mark_later_loads(const stride_loop& found, const uniformity& uniform, Basic
   }
 }
 
+// In the common rounds nothing wraps between the threads: an index that is extended is that of the
+// first thread, extended, and the thread's own.
+void extend_plainly(const stride_loop& found, const uniformity& uniform, Value* index, Value* low,
+                    ArrayRef<BasicBlock*> rounds) {
+  auto* sum = dyn_cast<BinaryOperator>(found.start);
+  if (!sum || sum->getOpcode() != Instruction::Add) {
+    return;
+  }
+  auto is_thread = [](const Value* value) {
+    auto* call = dyn_cast<CallBase>(value);
+    return call && call->getCalledFunction() &&
+           call->getCalledFunction()->getName() == "__sb_tid_x";
+  };
+  Value* thread = sum->getOperand(is_thread(sum->getOperand(0)) ? 0 : 1);
+  Value* rest = sum->getOperand(thread == sum->getOperand(0) ? 1 : 0);
+  if (!is_thread(thread) || !uniform.is_uniform(rest)) {
+    return;
+  }
+  bool is_signed = CmpInst::isSigned(found.condition.predicate);
+  for (User* user : make_early_inc_range(index->users())) {
+    auto* extends = dyn_cast<CastInst>(user);
+    if (!extends || !is_contained(rounds, extends->getParent()) ||
+        extends->getOpcode() != (is_signed ? Instruction::SExt : Instruction::ZExt)) {
+      continue;
+    }
+    IRBuilder<> builder(extends);
+    Value* first = builder.CreateCast(extends->getOpcode(), low, extends->getType());
+    Value* own = builder.CreateZExt(thread, extends->getType());
+    extends->replaceAllUsesWith(builder.CreateAdd(first, own, "", !is_signed, true));
+  }
+}
+
 // Puts the common rounds between the guard and the loop; gives back their first block.
 BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   Loop& loop = *found.loop;
@@ -287,6 +319,7 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   // All threads go round if the last one does, and the first does not lie behind it.
   Value* low = builder.CreateAdd(first, sum);
   Value* high = builder.CreateAdd(last, sum);
+  extend_plainly(found, uniform, index, low, copies);
   bool is_signed = CmpInst::isSigned(found.condition.predicate);
   Value* ordered = builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high);
   Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
