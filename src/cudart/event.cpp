@@ -159,6 +159,7 @@ CUevent_st* make_event(unsigned flags, std::shared_ptr<engine::shared_event> sha
   event->generation = device_of(event->device).generation.load();
   event->flags = flags;
   event->state = std::make_shared<engine::event_state>(std::move(shared));
+  event->state->timed = (flags & cudaEventDisableTiming) == 0;
   return event;
 }
 

@@ -114,6 +114,7 @@ void engine::impl::act(const sched::action& a) {
       if (auto* record = std::get_if<record_operation>(&n->what);
           record != nullptr && record->event) {
         event_state& event = *record->event;
+        give_turn_back(*n);
         if (record->ticket != 0) event.shared->complete(record->ticket);
         // A record that was overtaken by a newer one leaves no trace.
         const std::uint64_t newest = event.reached_record.load(std::memory_order_relaxed);
@@ -151,6 +152,7 @@ void engine::impl::act(const sched::action& a) {
 }
 
 void engine::impl::give_entry_back(const node& n) {
+  give_turn_back(n);
   const queue_class queue = entry_of(n.as);
   if (queue == queue_class::none) return;
   std::atomic<std::uint32_t>& over = streams[n.as.stream].in(queue).over;

@@ -117,7 +117,10 @@ struct engine::impl final : kernel_sink {
   node* new_node(stream_id stream, operation what);
   command_id post(node* n);
   command_id submit_now(node* n, std::span<const command_id> after);
-  bool take_room(stream_id stream, queue_class queue);
+  bool take_room(stream_id stream, queue_class queue, std::uint32_t limit);
+  void take_turn(node& n, queue_class queue);
+  void give_turn_back(const node& n);
+  [[nodiscard]] std::uint32_t entry_limit(const operation& what) const;
   void wait_behind_blocked(stream_id stream);
   // With the lock held:
   void take_in();  // everything that was submitted so far

@@ -1,4 +1,5 @@
 // How work gets into the engine: by the inbox, or under the lock where it names other commands.
+#include <algorithm>
 #include <cassert>
 #include <thread>
 #include <utility>
@@ -59,6 +60,7 @@ void engine::impl::keep_time() {
 node* engine::impl::new_node(stream_id stream, operation what) {
   node* n = pool->take();
   n->what = std::move(what);
+  n->takes_turn = false;
   command& c = n->as;
   c.stream = stream;
   c.device = n->device = streams[stream].device;
@@ -193,25 +195,68 @@ void engine::impl::wait_behind_blocked(stream_id stream) { wait_for_none(streams
 
 void engine::wait_for_blocked_calls() { wait_for_none(impl_->blocked_calls); }
 
+// CUDA: parameters of more than 2 KiB leave room for fewer kernels; h200/further.tsv params.*
+std::uint32_t engine::impl::entry_limit(const operation& what) const {
+  constexpr std::size_t all = 4085000, beside_parameters = 1568;
+  const auto* launch = std::get_if<kernel_operation>(&what);
+  if (launch == nullptr) return options.pending_entries;
+  const std::size_t fit = all / (launch->params.size() + beside_parameters);
+  return static_cast<std::uint32_t>(std::min<std::size_t>(options.pending_entries, fit));
+}
+
+// CUDA: a stream takes 55 turns from host functions to other work that have not begun, 56 where
+// that work is a copy to the host. Of records only timed ones count; h200/further.tsv turns.*,
+// pending.tsv turns.hostfunc.*
+void engine::impl::take_turn(node& n, queue_class queue) {
+  stream_state& s = streams[n.as.stream];
+  if (n.as.kind == command_kind::host_function) {
+    s.host_function_last.store(true, std::memory_order_relaxed);
+    return;
+  }
+  if (!s.host_function_last.load(std::memory_order_relaxed)) return;
+  const auto* record = std::get_if<record_operation>(&n.what);
+  const bool timed = record != nullptr && record->event && record->event->timed;
+  if (queue == queue_class::none && !timed) return;
+  s.host_function_last.store(false, std::memory_order_relaxed);
+  // By a model's clock nothing goes on while its host waits here.
+  if (model || options.pending_entries == 0) return;
+  const std::uint32_t limit = queue == queue_class::device_to_host ? 56 : 55;
+  for (std::uint32_t n_now = s.turns.load(std::memory_order_acquire); n_now >= limit;
+       n_now = s.turns.load(std::memory_order_acquire)) {
+    const counted here(s.blocked);
+    const counted anywhere(blocked_calls);
+    s.turns.wait(n_now);
+  }
+  s.turns.fetch_add(1, std::memory_order_relaxed);
+  n.takes_turn = true;
+}
+
+void engine::impl::give_turn_back(const node& n) {
+  if (!n.takes_turn) return;
+  std::atomic<std::uint32_t>& turns = streams[n.as.stream].turns;
+  turns.fetch_sub(1, std::memory_order_release);
+  turns.notify_all();
+}
+
 // A call reserves its entry before it takes a ticket. CUDA: what comes behind 1021 entries of its
 // queue that have not begun blocks; h200/pending.tsv
-bool engine::impl::take_room(stream_id stream, queue_class queue) {
+bool engine::impl::take_room(stream_id stream, queue_class queue, std::uint32_t limit) {
   stream_state::entries& s = streams[stream].in(queue);
   std::uint32_t begun = s.begun.load(std::memory_order_relaxed);
   for (;;) {
-    if (begun - s.seen.load(std::memory_order_relaxed) < options.pending_entries) {
+    if (begun - s.seen.load(std::memory_order_relaxed) < limit) {
       if (s.begun.compare_exchange_weak(begun, begun + 1, std::memory_order_relaxed)) return true;
       continue;
     }
     const std::uint32_t over = s.over.load(std::memory_order_acquire);
     s.seen.store(over, std::memory_order_relaxed);
-    if (begun - over < options.pending_entries) continue;
+    if (begun - over < limit) continue;
     const counted here(streams[stream].blocked);
     const counted anywhere(blocked_calls);
     guard lock(mutex);
     if (stopped) return false;
     take_in();
-    wait_for(lock, scheduler.wait_for_room(stream, queue, options.pending_entries));
+    wait_for(lock, scheduler.wait_for_room(stream, queue, limit));
     if (stopped) return false;
     begun = s.begun.load(std::memory_order_relaxed);
   }
@@ -265,8 +310,9 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   }
   node* n = e.new_node(stream, std::move(what));
   if (e.model) e.model->before_submission(*n);
-  if (const queue_class queue = entry_of(n->as);
-      queue != queue_class::none && !e.take_room(stream, queue)) {
+  const queue_class queue = entry_of(n->as);
+  e.take_turn(*n, queue);
+  if (queue != queue_class::none && !e.take_room(stream, queue, e.entry_limit(n->what))) {
     return {};  // the engine has ended
   }
   // Who checks races notes the thread that submits: it has to introduce the node itself.
@@ -317,6 +363,34 @@ std::vector<command_id> engine::impl::submit_nodes(stream_id stream,
   return leaves;
 }
 
+namespace {
+
+// Where a graph's launch stands: graph_queue.
+void stand_as(command& head, std::span<const graph_item> items) {
+  if (items.empty()) return;
+  command first;
+  std::visit(describe{first}, *items.front().what);
+  switch (first.kind) {
+    case command_kind::kernel:
+    case command_kind::fill:
+      head.direction = copy_direction::device_to_device;
+      head.bytes = 1;
+      break;
+    case command_kind::copy:
+      head.direction = first.direction;
+      head.bytes = first.bytes;
+      break;
+    case command_kind::host_function:
+      head.direction = copy_direction::host_to_host;
+      head.bytes = 1;
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace
+
 command_id engine::submit_graph(stream_id stream, std::span<const graph_item> items,
                                 std::span<const command_id> after,
                                 std::shared_ptr<const std::vector<condition_default>> defaults) {
@@ -329,9 +403,11 @@ command_id engine::submit_graph(stream_id stream, std::span<const graph_item> it
   begin.role = marker_role::graph_begin;
   marker_operation end;
   end.role = marker_role::graph_end;
-  if (!e.take_room(stream, queue_class::compute)) return {};
+  if (!e.take_room(stream, queue_class::compute, e.options.pending_entries)) return {};
+  node* first = e.new_node(stream, std::move(begin));
+  stand_as(first->as, items);
   impl::guard lock(e.mutex);
-  const command_id head = e.submit_one(e.new_node(stream, std::move(begin)), after);
+  const command_id head = e.submit_one(first, after);
   const std::vector<command_id> leaves = e.submit_nodes(stream, items, head);
   const command_id tail = e.submit_one(e.new_node(stream, std::move(end)), leaves);
   e.drain();

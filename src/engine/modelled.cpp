@@ -72,6 +72,7 @@ void modelled::submitted(node& n) {
 std::unordered_map<std::uint32_t, std::uint32_t>* modelled::waiting_copies(const command& c,
                                                                            device_id device) {
   if (shared_connections(e_.options.connections) != 0) return nullptr;
+  if (c.kind != command_kind::copy) return nullptr;
   switch (queue_of(c)) {
     case queue_class::host_to_device:
       return &waiting_copies_[device.value][0];

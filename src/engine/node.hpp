@@ -27,6 +27,7 @@ struct alignas(64) submission {
   device_id device;
   trace::number call = trace::none;  // that submitted it, when that is recorded
   std::uint64_t called_ns = 0;
+  bool takes_turn = false;  // see engine::impl::take_turn
 };
 
 // When what happened to a command, in nanoseconds of the engine's clock; what of it is kept depends

@@ -87,6 +87,7 @@ struct event_state {
   // An event of several processes: what the others see of it, and our newest record there.
   const std::shared_ptr<shared_event> shared;
   std::atomic<std::uint64_t> ticket{0};
+  bool timed = false;  // constant once the event is made
 };
 
 struct record_operation {

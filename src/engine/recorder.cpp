@@ -294,7 +294,7 @@ void recorder::depend_on_stream(node& n, stream_notes& s) {
 
 void recorder::enter_queue(node& n, stream_notes& s) {
   queue_class queue = queue_of(n.as);
-  if (n.as.order == command_order::in_stream && n.as.kind == command_kind::host_function)
+  if (n.as.order == command_order::in_stream && stands_like_host_function(n.as))
     queue = host_function_queue(s.last_queue, !n.recorded.waits.empty());
   else if (queue != queue_class::none)
     s.last_queue = queue;
@@ -399,7 +399,10 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   r.call = n.call != trace::none ? n.call : call.number;
   r.called = since(n.called_ns != 0 ? n.called_ns : n.times.queued);
   r.queued = since(n.times.queued);
-  r.bytes = n.as.bytes;
+  // A graph's head says with them where it stands.
+  const bool head = n.as.kind == command_kind::graph_head;
+  r.bytes = head ? 0 : n.as.bytes;
+  if (head) r.direction = copy_direction::host_to_device;
   if (const auto* k = std::get_if<kernel_operation>(&n.what)) {
     r.name = name_of(k->kernel->name);
     r.cooperative = k->cooperative;

@@ -30,6 +30,9 @@ struct stream_state {
   connection own;
   connection* shared = nullptr;           // with other streams
   std::atomic<std::uint32_t> blocked{0};  // calls that wait for room in it
+  // Its newest operation is a host function; work that is behind one and has not begun.
+  std::atomic<bool> host_function_last{false};
+  std::atomic<std::uint32_t> turns{0};
 
   [[nodiscard]] entries& in(queue_class queue) {
     return (shared != nullptr ? *shared : own)[static_cast<std::size_t>(queue)];
@@ -59,6 +62,7 @@ class stream_list {
     s.number = number;
     s.last_record_ns = 0;
     s.shared = shared;
+    s.host_function_last = false;
   }
 
  private:

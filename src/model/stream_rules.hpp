@@ -37,6 +37,33 @@ inline constexpr std::uint64_t separate_copy_bytes = 32768;
 // its stream used last (see host_function_queue). Records, waits and markers take no place at all.
 // Graph nodes (command_order::free) take none either: documented as free of each other's order, not
 // recorded. Nor do copies between host buffers, which no device queue sees.
+[[nodiscard]] constexpr queue_class copy_queue(copy_direction direction, std::uint64_t bytes) {
+  switch (direction) {
+    case copy_direction::host_to_device:
+      return bytes < separate_copy_bytes ? queue_class::compute : queue_class::host_to_device;
+    case copy_direction::device_to_host:
+      return queue_class::device_to_host;
+    case copy_direction::device_to_device:
+    case copy_direction::peer:
+      return queue_class::compute;
+    case copy_direction::host_to_host:
+      return queue_class::none;
+  }
+  return queue_class::none;
+}
+
+// The launch of a graph stands where its first node would, and where a host function does when that
+// is one (further_conn1.tsv onegraph.*). A head tells that node as a copy: kernels and fills as one
+// within the device, host functions as one within the host, what has no place as one of no bytes.
+[[nodiscard]] constexpr queue_class graph_queue(const command& head) {
+  return head.bytes != 0 ? copy_queue(head.direction, head.bytes) : queue_class::none;
+}
+[[nodiscard]] constexpr bool stands_like_host_function(const command& c) {
+  return c.kind == command_kind::host_function ||
+         (c.kind == command_kind::graph_head && c.bytes != 0 &&
+          c.direction == copy_direction::host_to_host);
+}
+
 [[nodiscard]] constexpr queue_class queue_of(const command& c) {
   if (c.order == command_order::free) {
     return queue_class::none;
@@ -46,25 +73,15 @@ inline constexpr std::uint64_t separate_copy_bytes = 32768;
     case command_kind::fill:
       return queue_class::compute;
     case command_kind::copy:
-      switch (c.direction) {
-        case copy_direction::host_to_device:
-          return c.bytes < separate_copy_bytes ? queue_class::compute : queue_class::host_to_device;
-        case copy_direction::device_to_host:
-          return queue_class::device_to_host;
-        case copy_direction::device_to_device:
-        case copy_direction::peer:
-          return queue_class::compute;
-        case copy_direction::host_to_host:
-          return queue_class::none;
-      }
-      return queue_class::none;
+      return copy_queue(c.direction, c.bytes);
     case command_kind::host_function:
     case command_kind::event_record:
     case command_kind::event_wait:
     case command_kind::section:
     case command_kind::marker:
-    case command_kind::graph_head:
       return queue_class::none;
+    case command_kind::graph_head:
+      return graph_queue(c);
   }
   return queue_class::none;
 }

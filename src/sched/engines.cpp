@@ -34,10 +34,12 @@ void scheduler::impl::dispatch(index command) {
   }
   c.at = phase::queued;
   switch (c.kind) {
+    case command_kind::graph_head:
+      leave_queue(command);
+      [[fallthrough]];
     case command_kind::event_record:
     case command_kind::event_wait:
     case command_kind::marker:
-    case command_kind::graph_head:
       give_entry_back(c);
       emit(action_kind::reached, c);
       finish(command);

@@ -57,9 +57,10 @@ struct alignas(64) pending_command {
   bool takes_entry : 1;  // in its queue; see entry_of
 };
 static_assert(sizeof(pending_command) == 64);
-// Of one that takes an entry: a graph's is among the kernels, although it has no place there.
+// Of one that takes an entry: a graph's is among the kernels, wherever it stands.
 [[nodiscard]] inline std::size_t entry_queue(const pending_command& c) {
-  return static_cast<std::size_t>(c.queue == queue_class::none ? queue_class::compute : c.queue);
+  const bool graph = c.kind == command_kind::graph_head;
+  return static_cast<std::size_t>(graph ? queue_class::compute : c.queue);
 }
 
 // Something waits for a command: another command, or a wait of the host. A command's edges form a

@@ -294,7 +294,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
     }
   }
 
-  if (in_stream && c.kind == command_kind::host_function) {
+  if (in_stream && stands_like_host_function(c)) {
     p.queue = host_function_queue(s.last_queue, p.unmet != 0);
     p.blocks = now;
   } else if (p.queue != queue_class::none) {

@@ -202,6 +202,13 @@ class performance {
         [[fallthrough]];
       default:
         c.kind = s.shape % 3 == 0 ? command_kind::graph_head : command_kind::marker;
+        if (c.kind == command_kind::graph_head) {
+          c.bytes = s.shape % 4 == 0 ? 0 : s.shape % 4 == 1 ? 32768 : 16;
+          c.direction = s.shape % 5 == 0   ? copy_direction::host_to_host
+                        : s.shape % 5 == 1 ? copy_direction::device_to_host
+                        : s.shape % 5 == 2 ? copy_direction::device_to_device
+                                           : copy_direction::host_to_device;
+        }
     }
     c.payload = before;
     std::vector<command_id> others;

@@ -59,7 +59,18 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
       }
       e.fresh = e.fresh && (other.stream != stream || in(done_, j));
     }
-    switch (c.kind) {
+    // A graph's launch stands where a copy like its first node would; one within the host says that
+    // this is a host function.
+    const bool head = c.kind == command_kind::graph_head;
+    const auto like_host_function = [](const command& what) {
+      return what.kind == command_kind::host_function ||
+             (what.kind == command_kind::graph_head && what.bytes != 0 &&
+              what.direction == copy_direction::host_to_host);
+    };
+    command_kind stands_as = head ? command_kind::copy : c.kind;
+    if (like_host_function(c)) stands_as = command_kind::host_function;
+    if (head && c.bytes == 0) stands_as = command_kind::marker;
+    switch (stands_as) {
       case command_kind::kernel:
       case command_kind::fill:
         e.queue = place::compute;
@@ -82,7 +93,7 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
                 other.what.order != command_order::in_stream) {
               continue;
             }
-            if (other.queue != place::none && other.what.kind != command_kind::host_function) {
+            if (other.queue != place::none && !like_host_function(other.what)) {
               e.queue = other.queue;
               break;
             }
@@ -233,6 +244,14 @@ std::string oracle::reached(std::size_t i) {
   }
   if (!commands_[i].absent && !all_done(commands_[i].needs)) {
     return describe(i) + " was reached although it depends on something that is not complete";
+  }
+  if (commands_[i].queue != place::none) {
+    const command_set left = left_queue();
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!in(left, j) && same_queue(commands_[j], commands_[i])) {
+        return describe(i) + " was reached although another is before it in its queue";
+      }
+    }
   }
   done_ |= command_set{1} << i;
   return {};
