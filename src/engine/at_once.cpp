@@ -2,6 +2,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
+#include "engine/float_mode.hpp"
 
 namespace sb::engine {
 
@@ -41,6 +42,7 @@ bool at_once::run(std::span<const kernel_operation* const> launches, stream_id s
   constexpr std::uint32_t measured_one_in = 64;
   const bool measured = launches.size() == 1 && runs_++ % measured_one_in == 0;
   const std::uint64_t begin = measured ? steady_ns() : 0;
+  const device_float_mode as_on_the_device;
   const failure_record fault = guarded([&] { run_all(launches); });
   if (fault.error != status::success) {
     note_failure(stream, device, fault);

@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "engine/fault.hpp"
+#include "engine/float_mode.hpp"
 #include "engine/races.hpp"
 
 namespace sb::engine {
@@ -29,6 +30,7 @@ void model_executor::run(const std::function<void(worker&)>& what) {
 
 void model_executor::main() {
   const unwatched quiet;
+  const device_float_mode as_on_the_device;  // the thread has inherited the program's
   pthread_setname_np(pthread_self(), "sb-model");
   sigset_t all;
   sigfillset(&all);

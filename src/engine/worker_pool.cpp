@@ -7,6 +7,7 @@
 
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
+#include "engine/float_mode.hpp"
 #include "engine/futex.hpp"
 #include "engine/races.hpp"
 
@@ -143,6 +144,7 @@ void worker_pool::add_thread(bool extra) {
 
 void worker_pool::main(slot& self) {
   const unwatched quiet;
+  const device_float_mode as_on_the_device;  // the thread has inherited the program's
   pthread_setname_np(pthread_self(), "sb-worker");
   // The program's own signals are for its own threads.
   sigset_t all;
