@@ -127,6 +127,24 @@ TEST_P(strides, sums_of_equal_length_stand_between_barriers) {
   }
 }
 
+TEST_P(strides, values_that_rounds_compute_from_each_other_are_those_of_each_thread) {
+  ASSERT_TRUE(loops("iterate"));
+  std::vector<float> in(96), out(96);
+  for (int i = 0; i < 96; ++i) in[i] = static_cast<float>(i * 37 % 64);
+  for (int n : {0, 1, 2, 65, 200}) {
+    device.run("iterate", {1}, {96}, 0, in.data(), out.data(), n);
+    for (int t = 0; t < 96; ++t) {
+      float v = in[t], w = 1;
+      for (int j = 0; j < n; ++j) {
+        const float next = (v - 2.0f) * 0.5f + w;
+        w = w * 0.25f + v;
+        v = next;
+      }
+      EXPECT_NEAR(out[t], v - w, 1e-3f * (1 + std::abs(v - w))) << n << " " << t;
+    }
+  }
+}
+
 TEST_P(strides, an_index_that_comes_back_to_itself_on_a_long_way_is_left_alone) {
   std::vector<float> a(64), out(32);
   for (int i = 0; i < 64; ++i) a[i] = static_cast<float>(i);

@@ -108,12 +108,28 @@ bool is_side_by_side(const Value* pointer, Type* type, const uniformity& uniform
   return distance == 0 || distance == size;
 }
 
-// A sum of its own for each thread, of a kind whose order must be kept.
+// Whether the value is computed from the other one, in the same round.
+bool comes_from(const Value* value, const PHINode& other, const Loop& loop, unsigned depth = 0) {
+  constexpr unsigned longest_chain = 6;
+  if (value == &other) {
+    return true;
+  }
+  auto* inst = dyn_cast<Instruction>(value);
+  if (!inst || !loop.contains(inst) || isa<PHINode>(inst) || depth == longest_chain) {
+    return false;
+  }
+  return any_of(inst->operands(), [&](const Use& operand) {
+    return comes_from(operand.get(), other, loop, depth + 1);
+  });
+}
+
+// A sum of its own for each thread, of a kind whose order must be kept, or another value that each
+// round computes from the last one's.
 bool has_sums(const Loop& loop, const uniformity& uniform) {
   return any_of(loop.getHeader()->phis(), [&](const PHINode& phi) {
-    auto* next = dyn_cast<Instruction>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
-    return phi.getType()->isFloatingPointTy() && !uniform.is_uniform(&phi) && next &&
-           loop.contains(next) && is_contained(next->operands(), &phi);
+    const Value* next = phi.getIncomingValueForBlock(loop.getLoopLatch());
+    return phi.getType()->isFloatingPointTy() && !uniform.is_uniform(&phi) && next != &phi &&
+           comes_from(next, phi, loop);
   });
 }
 
