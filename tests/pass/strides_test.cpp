@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -141,6 +142,53 @@ TEST_P(strides, values_that_rounds_compute_from_each_other_are_those_of_each_thr
         v = next;
       }
       EXPECT_NEAR(out[t], v - w, 1e-3f * (1 + std::abs(v - w))) << n << " " << t;
+    }
+  }
+}
+
+float halved(float v, int rounds) {
+  for (int j = 0; j < rounds; ++j) v = v * 0.5f + 1.0f;
+  return v;
+}
+
+TEST_P(strides, loops_behind_a_guard_are_for_those_who_pass_it) {
+  ASSERT_TRUE(loops("guarded"));
+  std::vector<float> in(128);
+  std::iota(in.begin(), in.end(), 0.0f);
+  for (int n : {0, 1, 31, 32, 33, 64, 100, 127, 128, 1000}) {
+    for (int rounds : {0, 1, 3, 100}) {
+      std::vector<float> out(128);
+      device.run("guarded", {4}, {32}, 0, in.data(), out.data(), n, rounds);
+      for (int i = 0; i < 128; ++i)
+        EXPECT_FLOAT_EQ(out[i], i < n ? halved(in[i], rounds) : -1)
+            << n << " " << rounds << " " << i;
+    }
+  }
+}
+
+TEST_P(strides, loops_behind_several_guards_are_for_those_who_pass_all) {
+  ASSERT_TRUE(loops("guarded_twice"));
+  for (auto [width, height, far] :
+       {std::array{16, 8, 0}, {16, 8, 5}, {13, 8, 5}, {16, 7, 0}, {3, 2, 1}}) {
+    std::vector<float> in(width * height, 4.0f), out(width * height, -1.0f);
+    for (int i = 0; i < far; ++i) in[i * 3 % in.size()] = 200.0f + i;
+    device.run("guarded_twice", {2, 2}, {8, 4}, 0, in.data(), out.data(), width, height, 70);
+    for (std::size_t i = 0; i < in.size(); ++i)
+      EXPECT_FLOAT_EQ(out[i], in[i] > 100 ? in[i] : halved(in[i], 70)) << width << " " << i;
+  }
+}
+
+TEST_P(strides, both_sides_of_a_guard_have_their_loops) {
+  ASSERT_TRUE(loops("guarded_else"));
+  std::vector<float> in(64);
+  std::iota(in.begin(), in.end(), 1.0f);
+  for (int n : {0, 1, 32, 63, 64, 70}) {
+    std::vector<float> out(64);
+    device.run("guarded_else", {1}, {64}, 0, in.data(), out.data(), n, 80);
+    for (int i = 0; i < 64; ++i) {
+      float v = 0;
+      for (int j = 0; j < 80; ++j) v = i >= n ? v * 0.25f + in[i] : v * 0.5f - in[i];
+      EXPECT_FLOAT_EQ(out[i], v * 2.0f) << n << " " << i;
     }
   }
 }

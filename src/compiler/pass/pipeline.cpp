@@ -18,6 +18,7 @@
 #include "compiler/pass/device_library.hpp"
 #include "compiler/pass/effects.hpp"
 #include "compiler/pass/entry_builder.hpp"
+#include "compiler/pass/full_blocks.hpp"
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/inline_asm.hpp"
 #include "compiler/pass/inlining.hpp"
@@ -45,6 +46,22 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
   return bodies;
 }
 
+// A block function with a copy for full blocks, if there is something to gain.
+bool build_with_full_blocks(kernel& one) {
+  ValueToValueMapTy map;
+  Function* before = one.body;
+  one.body = CloneFunction(before, map);
+  one.body->takeName(before);
+  if (separate_full_blocks(*one.body) && build_block_function(one)) {
+    before->eraseFromParent();
+    return true;
+  }
+  before->takeName(one.body);
+  one.body->eraseFromParent();
+  one.body = before;
+  return false;
+}
+
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the
 // kernel as it was stays beside it.
 void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
@@ -63,7 +80,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
   bool in_rows = !one.stores_thread_index && !one.threads_are_alike;
   one.row_threads = in_rows ? longest_row : 0;
   bool joined = in_rows && join_blocks(one);
-  if (!build_block_function(one)) {
+  if (!build_with_full_blocks(one) && !build_block_function(one)) {
     one.mode = abi::kernel_mode::fibers;
     one.row_threads = one.row_width = 0;
   } else if (in_rows && !joined) {

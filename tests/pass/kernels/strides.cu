@@ -92,6 +92,39 @@ extern "C" __global__ void iterate(const float* in, float* out, int n) {
   out[threadIdx.x] = v - w;
 }
 
+// Behind guards: what threads compute there, what others do instead, and what comes after both.
+extern "C" __global__ void guarded(const float* in, float* out, int n, int rounds) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float v = -1;
+  if (i < n) {
+    v = in[i];
+    for (int j = 0; j < rounds; ++j) v = v * 0.5f + 1.0f;
+  }
+  out[i] = v;
+}
+extern "C" __global__ void guarded_twice(const float* in, float* out, int width, int height,
+                                         int rounds) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  float v = in[y * width + x];
+  if (v > 100) {
+    out[y * width + x] = v;
+    return;
+  }
+  for (int j = 0; j < rounds; ++j) v = v * 0.5f + 1.0f;
+  out[y * width + x] = v;
+}
+extern "C" __global__ void guarded_else(const float* in, float* out, int n, int rounds) {
+  int i = threadIdx.x;
+  float v = 0;
+  if (i >= n) {
+    for (int j = 0; j < rounds; ++j) v = v * 0.25f + in[i];
+  } else {
+    for (int j = 0; j < rounds; ++j) v = v * 0.5f - in[i];
+  }
+  out[i] = v * 2.0f;
+}
+
 // The index takes two ways round.
 extern "C" __global__ void two_ways(const float* a, float* out, int n, int step) {
   float sum = 0;
