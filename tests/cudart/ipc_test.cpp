@@ -293,7 +293,7 @@ TEST_F(ipc, memory_outlives_the_process_that_made_it) {
   ASSERT_OK(cudaIpcOpenMemHandle(&again, handle, cudaIpcMemLazyEnablePeerAccess));
   ASSERT_OK(cudaIpcCloseMemHandle(memory));
   ASSERT_OK(cudaIpcCloseMemHandle(memory));
-  EXPECT_CUDA(cudaErrorInvalidResourceHandle,
+  EXPECT_CUDA(cudaErrorNotPermitted,
               cudaIpcOpenMemHandle(&again, handle, cudaIpcMemLazyEnablePeerAccess));
 }
 
@@ -529,7 +529,7 @@ TEST_F(ipc, only_an_interprocess_event_has_a_handle) {
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcGetEventHandle(nullptr, event));
   EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaIpcGetEventHandle(&handle, nullptr));
   cudaEvent_t opened = nullptr;
-  EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcOpenEventHandle(&opened, handle));
+  EXPECT_CUDA(cudaErrorMapBufferObjectFailed, cudaIpcOpenEventHandle(&opened, handle));
   EXPECT_CUDA(cudaErrorInvalidValue, cudaIpcOpenEventHandle(nullptr, handle));
   ASSERT_OK(cudaEventDestroy(event));
 }
