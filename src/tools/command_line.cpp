@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 #include "subcommand.hpp"
 
@@ -22,7 +23,13 @@ void add_option(CLI::App& app, const option& what) {
   if (what.use == option_use::required) added->required();
   if (!what.allowed.empty()) added->check(CLI::IsMember(what.allowed));
   if (std::holds_alternative<int*>(what.target)) {
-    added->check(CLI::PositiveNumber);
+    added->check(CLI::Validator(
+        [](const std::string& text) -> std::string {
+          // CLI11's own words for this are a range up to the largest double.
+          if (std::strtol(text.c_str(), nullptr, 0) > 0) return "";
+          return "must be 1 or more, not " + text;
+        },
+        "1 or more"));
   }
   // `--nvcc A file.cu` must not take file.cu too.
   if (std::holds_alternative<std::vector<std::string>*>(what.target) && what.names[0] == '-') {

@@ -97,6 +97,11 @@ class device_command final : public subcommand {
   }
 
   int run() override {
+    if (action_ != "show" && !profile_.empty()) {
+      fmt::print(stderr, "streambed device: '{}' is one word too many after {}\n", profile_,
+                 action_);
+      return 2;
+    }
     if (action_ == "calibrate") return calibrate(calibration_);
     if (action_ == "list") {
       for (const profile& p : built_in_profiles()) {
@@ -106,7 +111,7 @@ class device_command final : public subcommand {
       return 0;
     }
     std::string error;
-    const std::optional<profile> found = load_profile(profile_, error);
+    const std::optional<profile> found = load_profile(profile_.empty() ? "h200" : profile_, error);
     if (!found) {
       fmt::print(stderr, "streambed device: {}\n", error);
       return 2;
@@ -122,7 +127,7 @@ class device_command final : public subcommand {
 
  private:
   std::string action_;
-  std::string profile_ = "h200";
+  std::string profile_;
   bool text_ = false;
   calibration_options calibration_;
 };

@@ -3,7 +3,6 @@
 // line.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -12,6 +11,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "output_file.hpp"
 #include "recorded_run.hpp"
 #include "trace/export.hpp"
 #include "trace/reader.hpp"
@@ -69,12 +69,6 @@ class output {
   bool good_ = true, created_ = false;
 };
 
-bool is_same_file(const std::string& a, const std::string& b) {
-  struct stat first{}, second{};
-  return ::stat(a.c_str(), &first) == 0 && ::stat(b.c_str(), &second) == 0 &&
-         first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 class export_command final : public subcommand {
  public:
   std::string_view name() const override { return "export"; }
@@ -100,7 +94,7 @@ class export_command final : public subcommand {
       fmt::print(stderr, "streambed export: this format is not text. Name a file with -o.\n");
       return 2;
     }
-    if (!output_.empty() && is_same_file(trace_, output_)) {
+    if (!output_.empty() && same_file(trace_, output_)) {
       fmt::print(stderr, "streambed export: {} is the trace itself. Choose another name.\n",
                  output_);
       return 2;

@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "commands.hpp"
+#include "output_file.hpp"
 #include "process.hpp"
 #include "run_report.hpp"
 #include "toolkit.hpp"
@@ -71,6 +72,7 @@ class run_command final : public subcommand {
         return 2;
       }
     }
+    if (!name_outputs()) return 2;
     if (is_compiler_input(inputs_[0])) {
       temporary_directory scratch;
       const std::string program = (fs::path(scratch.path()) / fs::path(inputs_[0]).stem()).string();
@@ -97,22 +99,57 @@ class run_command final : public subcommand {
     return run_process(command);
   }
 
-  // Names of files that the run writes; false when one of them is there already.
+  static bool complain(const std::string& words) {
+    fmt::print(stderr, "streambed run: {}\n", words);
+    return false;
+  }
+
+  // Names of files that the run writes; false when they cannot be written, which is said.
   bool name_outputs() {
     const std::string stem = fs::path(inputs_[0]).stem().string();
     for (const std::string& given : {trace_, page_}) {
       if (given.empty() || force_ || !fs::exists(given)) continue;
-      fmt::print(stderr, "streambed run: '{}' is there already; --force writes over it\n", given);
-      return false;
+      if (is_input(given)) continue;  // --force would not help
+      return complain(fmt::format("'{}' is there already; --force writes over it", given));
     }
-    if (device_.empty()) {
-      recorded_ = !trace_.empty() || !page_.empty();
-      if (recorded_ && trace_.empty()) trace_ = free_name(stem, ".sbt");
-      return true;
+    asked_ = !trace_.empty() || !page_.empty();
+    page_asked_ = !page_.empty();
+    recorded_ = asked_ || !device_.empty();
+    if (!recorded_) return true;
+    if (trace_.empty())
+      trace_ = force_ && !device_.empty() ? stem + ".sbt" : free_name(stem, ".sbt");
+    if (page_.empty() && !device_.empty()) {
+      const std::string name = fs::path(trace_).replace_extension().string();
+      page_ = force_ ? name + ".html" : free_name(name, ".html");
     }
-    recorded_ = true;
-    if (trace_.empty()) trace_ = force_ ? stem + ".sbt" : free_name(stem, ".sbt");
-    if (page_.empty()) page_ = fs::path(trace_).replace_extension(".html").string();
+    return outputs_are_writable();
+  }
+
+  [[nodiscard]] bool is_input(const std::string& output) const {
+    for (const std::string& input : inputs_) {
+      if (same_file(output, input)) return true;
+    }
+    return !device_.empty() && same_file(output, device_);
+  }
+
+  // What would only fail after the run is said before it.
+  [[nodiscard]] bool outputs_are_writable() const {
+    if (!page_.empty() && same_file(trace_, page_))
+      return complain(fmt::format("the trace and the timeline would both be '{}'", trace_));
+    for (const std::string* output : {&trace_, &page_}) {
+      if (output->empty()) continue;
+      if (is_input(*output))
+        return complain(fmt::format("'{}' is read by this run and cannot be written", *output));
+      const auto kind = output == &trace_ ? output_kind::storage : output_kind::stream;
+      if (const std::string why = why_not_writable(*output, kind); !why.empty())
+        return complain(fmt::format("'{}' cannot be written: {}", *output, why));
+    }
+    if (page_asked_ && !fs::exists(own_toolkit().timeline_page())) {
+      return complain(
+          fmt::format("no timeline page can be made: {} is missing; it is built where node and npm "
+                      "are. `streambed timeline` draws pictures (.svg) and text without it.",
+                      own_toolkit().timeline_page().string()));
+    }
     return true;
   }
 
@@ -129,7 +166,9 @@ class run_command final : public subcommand {
   }
 
   int execute(const std::string& program) {
-    if (!name_outputs()) return 2;
+    // A run that records nothing must not leave the trace of another one.
+    std::error_code failed;
+    if (recorded_ && fs::exists(trace_)) fs::resize_file(trace_, 0, failed);
     spawn_options how;
     how.seconds = timeout_;
     add_recording(how);
@@ -147,7 +186,8 @@ class run_command final : public subcommand {
     command.insert(command.end(), program_arguments_.begin(), program_arguments_.end());
     std::fflush(nullptr);
     const int status = run_process(command, how);
-    if (status == 127 && errno != 0) {
+    const bool started = status != 127 || errno == 0;
+    if (!started) {
       fmt::print(stderr, "streambed run: cannot run {}: {}\n", program, std::strerror(errno));
     } else if (status > 128 && !how.timed_out) {
       fmt::print(stderr, "streambed run: the program was ended by signal {} ({})\n", status - 128,
@@ -156,11 +196,20 @@ class run_command final : public subcommand {
     if (how.timed_out) {
       fmt::print(stderr, "streambed run: the program was ended after {} s (--timeout)\n", timeout_);
     }
-    if (recorded_ && !quiet_ && status != 127 && fs::exists(trace_)) {
-      const bool told = tell({trace_, page_});
-      if (!told && status == 0) return 1;
-    }
+    if (recorded_ && started && !report() && status == 0) return 1;
     return how.timed_out ? 124 : status;
+  }
+
+  // Says what happened, and writes the page. False when something that was asked for is missing.
+  [[nodiscard]] bool report() const {
+    std::error_code failed;
+    if (const auto bytes = fs::file_size(trace_, failed); !failed && bytes > 0)
+      return tell({trace_, page_, quiet_ ? report_words::none : report_words::all});
+    fs::remove(trace_, failed);
+    if (!asked_) return true;
+    return complain(fmt::format(
+        "there is no trace '{}': the program called nothing of CUDA, or could not write it",
+        trace_));
   }
 
   std::vector<std::string> inputs_, nvcc_flags_, program_arguments_;
@@ -169,6 +218,7 @@ class run_command final : public subcommand {
   int timeout_ = 0;                    // seconds; 0: none
   bool force_ = false, quiet_ = false, host_time_ = false, recorded_ = false;
   bool launch_blocking_ = false;
+  bool asked_ = false, page_asked_ = false;  // files were named on the command line
 };
 
 }  // namespace

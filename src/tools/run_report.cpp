@@ -20,17 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool write_page(const std::string& path, const trace::trace& recorded,
+bool write_page(const std::string& path, const std::string& form, const trace::trace& recorded,
                 const analysis::explanation& facts) {
-  const fs::path form = own_toolkit().timeline_page();
   std::ifstream in(form);
-  if (!in) {
-    fmt::print(stderr,
-               "No timeline page: {} is missing; it is built where node and npm are.\n"
-               "`streambed timeline` draws pictures (.svg) and text without it.\n",
-               form.string());
-    return true;
-  }
   const std::string page{std::istreambuf_iterator<char>(in), {}};
   std::ofstream out(path, std::ios::binary);
   out << timeline_page(page, recorded, timeline_notes_of(recorded, facts));
@@ -54,14 +46,27 @@ bool tell(const run_report& what) {
     fmt::print(stderr, "streambed run: {}\n", recorded.message());
     return false;
   }
+  const bool aloud = what.words == report_words::all;
+  const std::string form = own_toolkit().timeline_page().string();
+  const bool with_page = !what.page.empty() && fs::exists(form);
+  if (!aloud && !with_page) return true;
   const analysis::explanation facts = explain_run(*recorded);
-  const auto colour = isatty(STDERR_FILENO) != 0 ? analysis::colour::yes : analysis::colour::no;
-  fmt::print(stderr, "\n{}\n{}", draw_text(*recorded, terminal_width(), terminal_charset()),
-             analysis::text_of(*recorded, facts, colour));
-  const bool written = what.page.empty() || write_page(what.page, *recorded, facts);
-  fmt::print(stderr, "\ntrace     {}\n", what.trace);
-  if (!what.page.empty() && written && fs::exists(what.page))
-    fmt::print(stderr, "timeline  {}\n", what.page);
+  if (aloud) {
+    const auto colour = isatty(STDERR_FILENO) != 0 ? analysis::colour::yes : analysis::colour::no;
+    fmt::print(stderr, "\n{}\n{}", draw_text(*recorded, terminal_width(), terminal_charset()),
+               analysis::text_of(*recorded, facts, colour));
+    if (!what.page.empty() && !with_page) {
+      fmt::print(stderr,
+                 "No timeline page: {} is missing; it is built where node and npm are.\n"
+                 "`streambed timeline` draws pictures (.svg) and text without it.\n",
+                 form);
+    }
+  }
+  const bool written = !with_page || write_page(what.page, form, *recorded, facts);
+  if (aloud) {
+    fmt::print(stderr, "\ntrace     {}\n", what.trace);
+    if (with_page && written) fmt::print(stderr, "timeline  {}\n", what.page);
+  }
   return written;
 }
 

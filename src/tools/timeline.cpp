@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "commands.hpp"
+#include "output_file.hpp"
 #include "process.hpp"
 #include "recorded_run.hpp"
 #include "svg_timeline.hpp"
@@ -62,6 +63,9 @@ class timeline_command final : public subcommand {
       return complain(2, fmt::format("'{}' is none of .html, .svg, .png and .txt", output_));
     }
     const bool to_file = !output_.empty() && output_ != "-";
+    if (to_file && same_file(trace_, output_)) {
+      return complain(2, fmt::format("'{}' is the trace itself; choose another name", output_));
+    }
     if (to_file && !force_ && fs::exists(output_)) {
       return complain(1, fmt::format("'{}' is there already; --force writes over it", output_));
     }

@@ -103,6 +103,21 @@ class Modelled(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertTrue((self.work / expected).is_file())
 
+    def test_a_quiet_run_writes_its_files(self):
+        example = EXAMPLES / "01_stream_basics.cu"
+        self.run_modelled(example, name="aloud")
+        for options in (("--timeline", self.work / "quiet.html"), ()):
+            done = self.run_modelled(example, "--quiet", *options, name="quiet")
+            self.assertEqual(done.stderr, "")
+            if (TOOLKIT / "share/streambed/timeline.html").exists():
+                self.assertEqual((self.work / "quiet.html").read_bytes(), (self.work / "aloud.html").read_bytes())
+                (self.work / "quiet.html").unlink()
+
+    def test_a_file_that_cannot_be_written_is_an_error_also_in_quiet(self):
+        example = EXAMPLES / "01_stream_basics.cu"
+        done = self.run_modelled(example, "--quiet", "--timeline", "/dev/full", status=1)
+        self.assertIn("'/dev/full' cannot be written", done.stderr)
+
     def test_a_program_that_is_killed_leaves_its_trace(self):
         trace = self.work / "killed.sbt"
         program = subprocess.Popen([self.program(HERE / "programs/hangs.cu")], stdout=subprocess.PIPE, text=True,

@@ -90,7 +90,73 @@ class Run(unittest.TestCase):
             self.assertEqual(process.wait(timeout=30), 9)
 
 
+    def test_a_number_that_is_too_small_is_told_in_few_words(self):
+        answer = streambed("run", "--timeout", "0", "/bin/true")
+        self.assertEqual(answer.returncode, 2)
+        self.assertIn("--timeout: must be 1 or more, not 0", answer.stderr)
+
+
+class RunOutputs(unittest.TestCase):
+    """Files that cannot be written are told before the program runs."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def refused(self, *options, words, program="/bin/echo"):
+        answer = streambed("run", *options, program, "--", "it ran", cwd=self.path)
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""), answer.stderr)
+        self.assertIn(words, answer.stderr)
+
+    def test_a_place_that_is_not_there(self):
+        for option in ("--trace", "--timeline"):
+            with self.subTest(option):
+                self.refused("--quiet", option, "nowhere/x", words="'nowhere/x' cannot be written: No such")
+        self.assertEqual(list(self.path.iterdir()), [])
+
+    def test_a_folder_and_a_device_are_no_traces(self):
+        self.refused("--quiet", "--force", "--trace", str(self.path), words="it is a folder")
+        self.refused("--quiet", "--force", "--timeline", str(self.path), words="it is a folder")
+        self.refused("--quiet", "--force", "--trace", "/dev/full", words="no regular file")
+
+    def test_one_file_for_trace_and_timeline(self):
+        self.refused("--trace", "x", "--timeline", "./x", words="both be 'x'")
+        self.refused("--trace", "x.html", "--device", "h200", "--force", words="both be 'x.html'")
+        (self.path / "a").write_text("")
+        (self.path / "b").hardlink_to(self.path / "a")
+        self.refused("--force", "--trace", "a", "--timeline", "b", words="both be 'a'")
+
+    def test_an_input_is_no_output(self):
+        program = self.path / "own.sh"
+        program.write_text("#!/bin/sh\necho it ran\n")
+        program.chmod(0o755)
+        (self.path / "link").symlink_to(program)
+        before = program.read_text()
+        for option in ("--trace", "--timeline"):
+            for name in ("own.sh", "link"):
+                with self.subTest(option=option, name=name):
+                    self.refused("--force", option, name, words="is read by this run", program=str(program))
+                    self.refused(option, name, words="is read by this run", program=str(program))
+        self.assertEqual(program.read_text(), before)
+
+    def test_a_program_without_cuda_leaves_no_trace_and_that_is_told(self):
+        old = self.path / "old.sbt"
+        old.write_text("of another run")
+        answer = streambed("run", "--quiet", "--force", "--trace", str(old), "/bin/echo", "--", "it ran")
+        self.assertEqual((answer.returncode, answer.stdout), (1, "it ran\n"))
+        self.assertIn("there is no trace", answer.stderr)
+        self.assertFalse(old.exists())
+        answer = streambed("run", "--quiet", "--trace", str(old), "/bin/sh", "--", "-c", "exit 37")
+        self.assertEqual(answer.returncode, 37)
+
+
 class Device(unittest.TestCase):
+    def test_list_takes_no_more_words(self):
+        answer = streambed("device", "list", "x")
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertIn("'x' is one word too many", answer.stderr)
+
     def test_list_names_the_h200(self):
         answer = streambed("device", "list")
         self.assertEqual(answer.returncode, 0)

@@ -1,0 +1,19 @@
+// Files that a subcommand is about to write.
+#pragma once
+
+#include <string>
+
+namespace sb::tools {
+
+// Whether two names stand for one file; also of files that are not there yet.
+[[nodiscard]] bool same_file(const std::string& a, const std::string& b);
+
+enum class output_kind {
+  stream,   // anything that can be written: a file, a pipe, a terminal
+  storage,  // written in any order: a regular file
+};
+
+// Why a file cannot be written, or nothing when it can. Leaves what is there as it is.
+[[nodiscard]] std::string why_not_writable(const std::string& path, output_kind kind);
+
+}  // namespace sb::tools
