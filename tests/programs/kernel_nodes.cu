@@ -64,8 +64,8 @@ static void edges() {
   OK(cudaGraphLaunch(exec, 0));
   OK(cudaDeviceSynchronize());
   CHECK(*m == 7);
-  ANSWERS(cudaErrorInvalidValue, cudaGraphRemoveDependencies(graph, &a, &b, nullptr, 1));
-  OK(cudaGraphRemoveDependencies(graph, &a, &b, &data, 1));
+  OK(cudaGraphRemoveDependencies(graph, &a, &b, nullptr, 1));
+  ANSWERS(cudaErrorInvalidValue, cudaGraphRemoveDependencies(graph, &a, &b, &data, 1));
   OK(cudaGraphExecDestroy(exec));
   OK(cudaGraphDestroy(clone));
   OK(cudaGraphDestroy(graph));
