@@ -101,7 +101,7 @@ nanoseconds overlap_facts::possible() const {
 double overlap_facts::achieved() const {
   const nanoseconds best = possible();
   if (serial <= best) return 1;
-  const nanoseconds saved = serial > span() ? serial - span() : 0;
+  const nanoseconds saved = serial > busy ? serial - busy : 0;
   return std::min(1.0, static_cast<double>(saved) / static_cast<double>(serial - best));
 }
 

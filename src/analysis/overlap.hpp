@@ -36,7 +36,7 @@ struct overlap_facts {
   [[nodiscard]] trace::nanoseconds span() const { return end - begin; }
   // No order of issue makes the work shorter than its busiest engine, nor than its longest chain.
   [[nodiscard]] trace::nanoseconds possible() const;
-  // 1: as short as possible; 0: as long as without any overlap.
+  // 1: busy for as short as possible; 0: as long as without overlap. The host's gaps do not count.
   [[nodiscard]] double achieved() const;
 };
 

@@ -129,10 +129,10 @@ class printer {
         by_engine ? fmt::format("the {} alone need that", text_of(o.engines[o.busiest].engine))
                   : "operations that have to follow each other need that";
     paragraph(
-        fmt::format("The device's work took {}: {} one after another, {} at best ({}). {:.0f} % "
-                    "of the possible overlap happened.",
-                    text_of_time(o.span()), text_of_time(o.serial), text_of_time(o.possible()),
-                    limit, 100 * o.achieved()),
+        fmt::format("The device's work took {}, and something ran in {} of that: {} one after "
+                    "another, {} at best ({}). {:.0f} % of the possible overlap happened.",
+                    text_of_time(o.span()), text_of_time(o.busy), text_of_time(o.serial),
+                    text_of_time(o.possible()), limit, 100 * o.achieved()),
         2);
   }
 

@@ -63,6 +63,26 @@ TEST(Overlap, KernelsThatLeaveRoomCanShareTheDevice) {
   EXPECT_GT(o.achieved(), 0.99);
 }
 
+TEST(Overlap, GapsOfTheHostAreNoLostOverlap) {
+  const auto pairs = [](bool at_once) {
+    program_builder b;
+    const number s1 = b.stream(), s2 = b.stream();
+    for (int i = 0; i < 3; ++i) {
+      b.host_code(5_ms);
+      b.kernel(s1, "small", 1_ms);
+      if (!at_once) b.synchronize(s1);
+      b.kernel(s2, "small", 1_ms);
+      b.synchronize();
+    }
+    return overlap_of(b.run());
+  };
+  const overlap_facts together = pairs(true);
+  EXPECT_GT(together.span(), 10_ms);
+  EXPECT_LT(together.busy, 3100_us);
+  EXPECT_GT(together.achieved(), 0.98);
+  EXPECT_EQ(pairs(false).achieved(), 0.0);
+}
+
 TEST(Overlap, ATraceWithoutWorkHasNothingToOverlap) {
   const overlap_facts o = overlap_of(trace::trace{});
   EXPECT_TRUE(o.engines.empty());

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/rates.hpp"
@@ -34,6 +36,39 @@ finding finding_of(const evidence& e, const std::vector<number>& calls, nanoseco
   return f;
 }
 
+// Where the copy to the host that stands directly in front of a step writes; none when something
+// else stands there.
+std::optional<std::pair<number, std::uint64_t>> result_before(const evidence& e,
+                                                              const std::vector<step>& steps,
+                                                              std::size_t from, std::size_t wait) {
+  for (std::size_t i = wait; i-- > from;) {
+    for (auto k = steps[i].issues.rbegin(); k != steps[i].issues.rend(); ++k) {
+      const trace::operation& o = e.t.operations[k->operation];
+      if (o.kind == trace::operation_kind::event_record) continue;
+      if (o.kind != trace::operation_kind::copy || o.direction != copy_direction::device_to_host) {
+        return std::nullopt;
+      }
+      for (const trace::byte_range& r : o.ranges) {
+        if (r.how == trace::access::write && r.exact) return std::pair(r.allocation, r.offset);
+      }
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+// Each turn copies to the same bytes of the host and waits: the next one would overwrite what the
+// host has not seen.
+bool host_needs_each_turn(const evidence& e, const repeated_call& r) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  const auto first = result_before(e, steps, r.steps[0] + 1, r.steps[1]);
+  if (!first) return false;
+  for (std::size_t i = 2; i < r.steps.size(); ++i) {
+    if (result_before(e, steps, r.steps[i - 1] + 1, r.steps[i]) != first) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void find_waits_in_loops(const evidence& e, findings& out) {
@@ -42,17 +77,29 @@ void find_waits_in_loops(const evidence& e, findings& out) {
     program changed = e.p;
     keep_data_order(e.t, changed);
     // The last one stays: behind the loop the host wants the results.
+    constexpr std::size_t some = 8;
+    const bool needed = host_needs_each_turn(e, r);
     for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
+      if (needed && (r.steps.size() - 1 - i) % some == 0) continue;
       take_out(changed.threads[r.thread][r.steps[i]]);
     }
     const nanoseconds cost = e.gain(changed);
     if (!e.worth(cost)) continue;
     finding f = finding_of(e, calls_of(e.p, r), cost);
     f.rule = "wait-in-loop";
-    f.title = fmt::format("{} in a loop", r.name);
+    f.title = fmt::format("{} in a loop{}", r.name, needed ? ", for a result of each turn" : "");
     f.why =
         "The host waits in every turn, and the device then waits for the host to issue the next "
         "work.";
+    if (needed) {
+      f.change = fmt::format(
+          "Look at the result in every few turns only (the cost is that of waiting in every {}th), "
+          "issue the next turn before waiting for this one's result, or let the device decide: a "
+          "graph with a conditional node (cudaGraphCondTypeWhile) loops without the host.",
+          some);
+      out.push_back(std::move(f));
+      continue;
+    }
     f.change =
         "Wait once, behind the loop. Where streams need each other's results, order them with "
         "cudaEventRecord and cudaStreamWaitEvent instead, which do not stop the host.";
