@@ -37,8 +37,8 @@ struct counted_kernel {
 };
 
 TEST(counts, come_from_a_sample_and_every_block_runs_once) {
+  const counted_kernel k;  // outlives the engine, as kernels do
   engine_test t;
-  const counted_kernel k;
   std::vector<std::atomic<int>> runs(1000);
   auto got = t.e.count(t.stream(), launch(k.kernel, {1000}, {64}, params{&runs}));
   ASSERT_TRUE(got);
@@ -49,8 +49,8 @@ TEST(counts, come_from_a_sample_and_every_block_runs_once) {
 }
 
 TEST(counts, are_exact_when_every_block_is_a_sample) {
+  const counted_kernel k;  // outlives the engine, as kernels do
   engine_test t;
-  const counted_kernel k;
   for (const std::uint32_t blocks : {1u, 2u, 3u, 5u, 100u}) {
     std::vector<std::atomic<int>> runs(blocks);
     auto got = t.e.count(t.stream(), launch(k.kernel, {blocks}, {32}, params{&runs}),
@@ -63,8 +63,8 @@ TEST(counts, are_exact_when_every_block_is_a_sample) {
 }
 
 TEST(counts, are_zero_for_a_kernel_that_has_no_counted_version) {
-  engine_test t;
   const abi::kernel_info kernel = loop_kernel(plain);
+  engine_test t;
   std::vector<std::atomic<int>> runs(10);
   auto got = t.e.count(t.stream(), launch(kernel, {10}, {32}, params{&runs}));
   ASSERT_TRUE(got);
@@ -73,8 +73,8 @@ TEST(counts, are_zero_for_a_kernel_that_has_no_counted_version) {
 }
 
 TEST(counts, of_a_launch_that_fails_are_its_error) {
-  engine_test t;
   const counted_kernel k([](const char*, thread_context* self) { device::trap(self); });
+  engine_test t;
   std::vector<std::atomic<int>> runs(100);
   auto got = t.e.count(t.stream(), launch(k.kernel, {100}, {32}, params{&runs}));
   EXPECT_FALSE(got);
