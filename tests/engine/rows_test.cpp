@@ -36,10 +36,10 @@ abi::kernel_info row_kernel(abi::kernel_entry entry = note_row) {
 }
 
 TEST(rows, every_block_is_in_one_row) {
-  engine_test t;
   const abi::kernel_info kernel = row_kernel();
   std::vector<std::atomic<int>> runs(1001 * 3 * 2);
   std::atomic<std::uint32_t> longest{0};
+  engine_test t;
   t.e.submit(t.stream(), launch(kernel, {1001, 3, 2}, {32}, row_params{&runs, &longest}));
   EXPECT_EQ(t.sync(), status::success);
   for (const auto& each : runs) ASSERT_EQ(each, 1);
@@ -48,9 +48,9 @@ TEST(rows, every_block_is_in_one_row) {
 }
 
 TEST(rows, are_for_blocks_that_the_kernel_takes_them_for) {
-  engine_test t;
   abi::kernel_info kernel = row_kernel();
   kernel.row_width = 64;
+  engine_test t;
   for (std::uint32_t width : {32u, 64u, 512u}) {
     std::vector<std::atomic<int>> runs(5000);
     std::atomic<std::uint32_t> longest{0};
@@ -62,7 +62,6 @@ TEST(rows, are_for_blocks_that_the_kernel_takes_them_for) {
 }
 
 TEST(rows, leave_out_the_samples) {
-  engine_test t;
   abi::kernel_info version = fiber_kernel(
       [](const char* params, thread_context* self) {
         if (self->linear_tid == 0)
@@ -71,6 +70,7 @@ TEST(rows, leave_out_the_samples) {
       },
       "counted");
   abi::kernel_info kernel = row_kernel();
+  engine_test t;
   kernel.counted = &version;
   std::vector<std::atomic<int>> runs(5000);
   std::atomic<std::uint32_t> longest{0};
@@ -98,8 +98,8 @@ TEST(rows, faults_name_the_block_or_the_row) {
     device::call(device::table().trap, self);
   });
   for (bool tells : {false, true}) {
-    engine_test t;
     std::atomic<std::uint32_t> first{0}, length{0};
+    engine_test t;
     ::testing::internal::CaptureStderr();
     t.e.submit(t.stream(), launch(kernel, {100'000}, {32}, bad_params{tells, &first, &length}));
     EXPECT_NE(t.sync(), status::success);
