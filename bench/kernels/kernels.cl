@@ -138,3 +138,17 @@ __kernel void black_scholes(__global const float* spot, __global const float* st
   call[i] = spot[i] * n1 - discount * n2;
   put[i] = discount * (1.0f - n2) - spot[i] * (1.0f - n1);
 }
+
+#define MATHS(name, value)                                                          \
+  __kernel void name##_all(__global const float* in, __global float* out, int n) { \
+    int i = get_global_id(0);                                                       \
+    if (i >= n) return;                                                             \
+    float x = in[i];                                                                \
+    out[i] = value;                                                                 \
+  }
+MATHS(expf, exp(x))
+MATHS(logf, log(x))
+MATHS(sinf, sin(x))
+MATHS(powf, pow(x, 2.3f))
+MATHS(erff, erf(x))
+MATHS(tanhf, tanh(x))

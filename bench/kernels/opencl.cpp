@@ -196,6 +196,15 @@ int main(int argc, char** argv) {
         {options_n / 256}, {256},
         [&] { return right_prices(spot, strike, years, d.back<float>(call, options_n)); });
   }
+  for (const maths_problem& problem : maths_problems) {
+    if (!chosen(problem.name)) continue;
+    const floats x = maths_arguments();
+    cl_mem out = d.buffer(x);
+    one(problem.name,
+        d.kernel((std::string(problem.name) + "_all").c_str(), d.buffer(x), out, maths_n),
+        {maths_n / 256}, {256},
+        [&] { return right_maths(problem, x, d.back<float>(out, maths_n)); });
+  }
   if (chosen("memcpy")) {
     const floats from(stream_n, 2.5f);
     cl_mem to = d.buffer(floats(stream_n));

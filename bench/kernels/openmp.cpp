@@ -54,6 +54,12 @@ void scan(const int* in, int* out, int n) {
   }
 }
 
+template <class Function>
+void each(const float* x, float* y, Function f) {
+#pragma omp parallel for simd
+  for (int i = 0; i < maths_n; ++i) y[i] = f(x[i]);
+}
+
 float normal(float d) {
   float k = 1.0f / (1.0f + 0.2316419f * fabsf(d));
   float c = 0.39894228040143267794f * expf(-0.5f * d * d) *
@@ -212,6 +218,25 @@ int main(int argc, char** argv) {
           }
         },
         [&] { return right_prices(spot, strike, years, call); });
+  }
+  for (const maths_problem& problem : maths_problems) {
+    if (!chosen(problem.name)) continue;
+    const std::string name = problem.name;
+    const floats x = maths_arguments();
+    floats y(x.size());
+    const float* in = x.data();
+    float* out = y.data();
+    measure(
+        problem.name,
+        [&] {
+          if (name == "expf") each(in, out, [](float v) { return expf(v); });
+          if (name == "logf") each(in, out, [](float v) { return logf(v); });
+          if (name == "sinf") each(in, out, [](float v) { return sinf(v); });
+          if (name == "powf") each(in, out, [](float v) { return powf(v, 2.3f); });
+          if (name == "erff") each(in, out, [](float v) { return erff(v); });
+          if (name == "tanhf") each(in, out, [](float v) { return tanhf(v); });
+        },
+        [&] { return right_maths(problem, x, y); });
   }
   if (chosen("memcpy")) {
     const floats from(stream_n, 2.5f);

@@ -26,6 +26,7 @@ constexpr int bins = 256;
 constexpr int bodies = 4096;
 constexpr float softening = 0.01f;
 constexpr int options_n = 4 << 20;
+constexpr int maths_n = 4 << 20;
 constexpr float rate = 0.02f, volatility = 0.30f;
 
 inline floats numbers(std::size_t n, int modulus, float scale = 1, float offset = 0) {
@@ -136,6 +137,26 @@ inline bool right_prices(const floats& spot, const floats& strike, const floats&
         spot[i] * normal(d1) - strike[i] * std::exp(-rate * years[i]) * normal(d1 - root);
     if (std::fabs(call[i] - want) > 1e-2) return false;
   }
+  return true;
+}
+
+// Maths functions on their own, by their names in the C library: the right answer in double.
+struct maths_problem {
+  const char* name;
+  double (*right)(double);
+};
+inline constexpr maths_problem maths_problems[] = {
+    {"expf", [](double x) { return std::exp(x); }},
+    {"logf", [](double x) { return std::log(x); }},
+    {"sinf", [](double x) { return std::sin(x); }},
+    {"powf", [](double x) { return std::pow(x, double{2.3f}); }},
+    {"erff", [](double x) { return std::erf(x); }},
+    {"tanhf", [](double x) { return std::tanh(x); }},
+};
+inline floats maths_arguments() { return numbers(maths_n, 9973, 0.002f, 0.001f); }
+inline bool right_maths(const maths_problem& problem, const floats& x, const floats& y) {
+  for (std::size_t i = 0; i < y.size(); i += 97)
+    if (!close(y[i], problem.right(x[i]), 1e-6)) return false;
   return true;
 }
 

@@ -154,6 +154,20 @@ __global__ void black_scholes(const float* spot, const float* strike, const floa
   put[i] = discount * (1.0f - n2) - spot[i] * (1.0f - n1);
 }
 
+#define MATHS(name, value)                                         \
+  __global__ void name##_all(const float* in, float* out, int n) { \
+    int i = blockIdx.x * blockDim.x + threadIdx.x;                 \
+    if (i >= n) return;                                            \
+    float x = in[i];                                               \
+    out[i] = value;                                                \
+  }
+MATHS(expf, expf(x))
+MATHS(logf, logf(x))
+MATHS(sinf, sinf(x))
+MATHS(powf, powf(x, 2.3f))
+MATHS(erff, erff(x))
+MATHS(tanhf, tanhf(x))
+
 __global__ void wait(long long cycles) {
   for (long long begin = clock64(); clock64() - begin < cycles;) {
   }
@@ -301,6 +315,21 @@ int main(int argc, char** argv) {
           cudaDeviceSynchronize();
         },
         [&] { return right_prices(spot, strike, years, back(call, options_n)); });
+  }
+  void (*const functions[])(const float*, float*, int) = {expf_all, logf_all, sinf_all,
+                                                          powf_all, erff_all, tanhf_all};
+  for (const maths_problem& problem : maths_problems) {
+    if (!chosen(problem.name)) continue;
+    const floats x = maths_arguments();
+    float *dx = on_device(x), *dy = on_device(x);
+    measure(
+        problem.name,
+        [&] {
+          functions[&problem - maths_problems]<<<maths_n / 256, 256>>>(dx, dy, maths_n);
+          cudaDeviceSynchronize();
+        },
+        [&] { return right_maths(problem, x, back(dy, maths_n)); });
+    cudaFree(dx), cudaFree(dy);
   }
   if (chosen("memcpy")) {
     const std::size_t bytes = std::size_t{stream_n} * sizeof(float);

@@ -15,7 +15,7 @@ SB_FN void __sincosf(float x, float* sine, float* cosine) {
   *cosine = cosf(x);
 }
 SB_FN float __expf(float x) { return expf(x); }
-SB_FN float __exp10f(float x) { return static_cast<float>(exp10(static_cast<double>(x))); }
+SB_FN float __exp10f(float x) { return exp10f(x); }
 SB_FN float __logf(float x) { return logf(x); }
 SB_FN float __log2f(float x) { return log2f(x); }
 SB_FN float __log10f(float x) { return log10f(x); }

@@ -25,6 +25,7 @@
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/managed_variables.hpp"
+#include "compiler/pass/maths.hpp"
 #include "compiler/pass/parameter_layout.hpp"
 #include "compiler/pass/resource_estimate.hpp"
 #include "compiler/pass/shared_atomics.hpp"
@@ -123,6 +124,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   lower_inline_asm(module);
   lower_device_library(module);
   lower_arithmetic(module);
+  split_sine_and_cosine(module);
 
   // One flat, canonical function per kernel.
   inline_device_functions(module);

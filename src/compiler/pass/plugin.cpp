@@ -3,6 +3,7 @@
 #include <llvm/Passes/PassPlugin.h>
 
 #include "compiler/pass/count_insertion.hpp"
+#include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
 
 namespace {
@@ -22,6 +23,11 @@ void register_passes(llvm::PassBuilder& builder) {
   builder.registerOptimizerEarlyEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
         passes.addPass(sb::pass::insert_counters());
+        passes.addPass(sb::pass::expand_maths());
+      });
+  builder.registerOptimizerLastEPCallback(
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+        passes.addPass(sb::pass::finish_maths());
       });
   // For opt, in tests.
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,
