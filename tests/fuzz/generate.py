@@ -4,7 +4,7 @@
 A program has many kernels; main() runs each with blocks of several shapes and prints a sum over what it
 left in memory. Every value is defined: indices stay in range, shared memory is written and read on different
 sides of a barrier, what others see of atomics is only their sum, and floats hold small whole numbers, which a
-fused multiply-add does not change.
+fused multiply-add does not change, before they go through maths functions.
 """
 
 import random
@@ -171,8 +171,16 @@ class Kernel:
         self.emit(f"f = (float)(({self.value(1)}) & 255u) * {rng.choice(['2.0f', '3.0f', '0.5f'])} + "
                   f"(float)(({self.value(1)}) & 1023u);")
         self.emit(rng.choice(["if (f > 300.0f) f -= 100.0f;", "f = fminf(f, 700.0f);", "f = fabsf(f - 200.0f);",
-                              "f = floorf(f * 0.25f);", "f = sqrtf(f * f);"]))
+                              "f = floorf(f * 0.25f);", "f = sqrtf(f * f);", self.maths()]))
         self.emit(f"{rng.choice(self.variables)} += (u32)f;")
+
+    def maths(self):
+        """The same to the last bit, whether it is computed for one thread or for several at once."""
+        function = self.rng.choice([
+            "expf(f * 0.01f)", "logf(f)", "log2f(f + 1.0f)", "sinf(f)", "cosf(f * 700.0f)", "tanf(f)", "powf(f, 1.3f)",
+            "powf(f - 300.0f, 3.0f)", "erff(f * 0.01f)", "tanhf(f * 0.01f)", "rsqrtf(f + 1.0f)", "exp2f(f * 0.02f)",
+            "(float)sin((double)f)", "(float)exp(f * 0.01)", "(float)log(f + 0.5)"])
+        return f"f = fabsf({function}) * 1000.0f; f = f < 1e9f ? f : 5.0f;"
 
     def store_array(self):
         if not self.array:
