@@ -271,20 +271,49 @@ class Kernel:
         self.emit(f"{self.rng.choice(self.variables)} ^= own[0];")
         self.emit("__syncthreads();")
 
-    def warp(self):
+    def warp(self, mask="~0u"):
         rng = self.rng
         target, value = rng.choice(self.variables), self.value(1)
         width = rng.choice(["", "", ", 16", ", 8"])
         self.emit(f"{target} " + rng.choice([
-            f"+= __shfl_down_sync(~0u, {value}, {rng.choice([1, 2, 4, 8, 16])}{width});",
-            f"^= __shfl_up_sync(~0u, {value}, {rng.randint(1, 9)}{width});",
-            f"+= __shfl_xor_sync(~0u, {value}, {rng.choice([1, 2, 4, 7])}{width});",
-            f"= __shfl_sync(~0u, {value}, {rng.choice(['3', 't + 1', 'b', 'in[5]'])}{width});",
-            f"+= __ballot_sync(~0u, {self.condition()});",
-            f"^= __any_sync(~0u, {self.condition()}) * 5u;",
-            f"+= __all_sync(~0u, {self.condition()});",
-            f"+= __reduce_add_sync(~0u, {value});",
-            f"^= __reduce_max_sync(~0u, {value});"]))
+            f"+= __shfl_down_sync({mask}, {value}, {rng.choice([1, 2, 4, 8, 16])}{width});",
+            f"^= __shfl_up_sync({mask}, {value}, {rng.randint(1, 9)}{width});",
+            f"+= __shfl_xor_sync({mask}, {value}, {rng.choice([1, 2, 4, 7])}{width});",
+            f"= __shfl_sync({mask}, {value}, {rng.choice(['3', 't + 1', 'b', 'in[5]'])}{width});",
+            f"+= __ballot_sync({mask}, {self.condition()});",
+            f"^= __any_sync({mask}, {self.condition()}) * 5u;",
+            f"+= __all_sync({mask}, {self.condition()});",
+            f"+= __match_any_sync({mask}, ({value}) & 3u);",
+            f"+= __reduce_add_sync({mask}, {value});",
+            f"^= __reduce_max_sync({mask}, {value});"]))
+
+    def among(self, mask, depth):
+        """What lanes do that are there without the others."""
+        self.depth += 1
+        for _ in range(self.rng.randint(1, 3)):
+            kinds = [self.assign, self.global_sum, lambda: self.warp(mask), lambda: self.warp(mask)]
+            if depth > 0:
+                kinds.append(lambda: self.parted(mask, depth - 1))
+            self.rng.choice(kinds)()
+        self.depth -= 1
+
+    def parted(self, mask="~0u", depth=1):
+        """Lanes that part by a condition, or leave a loop one after the other."""
+        some, flag = self.name_of("m"), self.name_of("q")
+        if self.rng.random() < 0.3:
+            self.emit(f"for (u32 {some} = {mask}, {flag} = ({self.value(1)}) & 7;; --{flag}) {{")
+            self.emit(f"  {some} = __ballot_sync({some}, {flag} > 0);")
+            self.emit(f"  if ({flag} == 0) break;")
+            self.among(some, depth)
+        else:
+            self.emit(f"const bool {flag} = {self.condition()};")
+            self.emit(f"const u32 {some} = __ballot_sync({mask}, {flag});")
+            self.emit(f"if ({flag}) {{")
+            self.among(some, depth)
+            if self.rng.random() < 0.4:
+                self.emit("} else {")
+                self.among(f"({mask} & ~{some})", depth)
+        self.emit("}")
 
     def warp_tree(self):
         d = self.name_of("w")
@@ -317,7 +346,7 @@ class Kernel:
         if together and self.has_barriers:
             plain += [self.exchange, self.exchange, self.shared_sum, self.tree]
         if together and self.warps:
-            plain += [self.warp, self.warp, self.warp, self.warp_tree]
+            plain += [self.warp, self.warp, self.warp, self.warp_tree, self.parted, self.parted]
         rng.choice(plain)()
 
     def text(self):

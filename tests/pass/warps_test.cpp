@@ -64,7 +64,74 @@ TEST_P(warps, a_vote_decides_for_the_warp) {
   EXPECT_EQ(rounds, expected);
 }
 
-TEST_P(warps, lanes_that_part_are_fibers) { EXPECT_FALSE(loops("some_lanes")); }
+TEST_P(warps, lanes_that_part_meet_among_themselves) {
+  ASSERT_TRUE(loops("some_lanes"));
+  ASSERT_TRUE(loops("first_eight"));
+  std::vector<int> in(64), out(64);
+  std::iota(in.begin(), in.end(), 1);
+  device.run("some_lanes", {1}, {64}, 0, in.data(), out.data());
+  for (int i = 0; i < 64; ++i) {
+    EXPECT_EQ(out[i], in[i] + (i % 2 == 0 ? in[i / 32 * 32] : 0)) << i;
+  }
+  device.run("first_eight", {1}, {64}, 0, in.data(), out.data());
+  EXPECT_EQ(out[0], 36);
+  EXPECT_EQ(out[4], 52);  // beyond the tile a lane gets its own
+  EXPECT_EQ(out[8], 9);
+  EXPECT_EQ(out[63], 64);
+}
+
+TEST_P(warps, the_active_lanes_are_those_that_are_there) {
+  ASSERT_TRUE(loops("both_sides"));
+  std::vector<int> in(64);
+  for (int i = 0; i < 64; ++i) in[i] = i % 3 - 1;
+  std::vector<unsigned> out(64, 5), expected(64, 5);
+  for (unsigned i = 0; i < 50; ++i) {
+    unsigned positive = 0, rest = 0, odd = 0;
+    for (unsigned j = i / 32 * 32; j < std::min(50u, i / 32 * 32 + 32); ++j) {
+      (in[j] > 0 ? positive : rest) |= 1u << j % 32;
+      odd |= (in[j] < 0 && j % 2 ? 1u : 0u) << j % 32;
+    }
+    expected[i] = in[i] > 0 ? positive : in[i] < 0 ? ~odd : rest;
+  }
+  device.run("both_sides", {1}, {64}, 0, in.data(), out.data(), 50);
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(warps, lanes_leave_a_loop_one_after_the_other) {
+  ASSERT_TRUE(loops("leave_in_turn"));
+  std::vector<int> in(64), out(64), expected(64);
+  for (int i = 0; i < 64; ++i) in[i] = i * 5 % 11;
+  for (int i = 0; i < 64; ++i) {
+    int last = in[i] == 7 ? 3 : in[i];
+    int sum = 0;
+    for (int round = 0; round < last; ++round) {
+      for (int j = i / 32 * 32; j < i / 32 * 32 + 32; ++j) {
+        sum += round < in[j] && !(in[j] == 7 && round > 3);
+      }
+    }
+    expected[i] = 1000 * sum + last;
+  }
+  device.run("leave_in_turn", {1}, {64}, 0, in.data(), out.data());
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(warps, lanes_with_the_same_key_find_each_other) {
+  ASSERT_TRUE(loops("by_key"));
+  std::vector<int> in(64), sums(64), expected_sums(64);
+  std::vector<unsigned> groups(64), expected(64);
+  for (int i = 0; i < 64; ++i) in[i] = i * i % 5;
+  for (unsigned i = 0; i < 64; ++i) {
+    for (unsigned j = i / 32 * 32; j < i / 32 * 32 + 32; ++j) {
+      if (in[i] == in[j]) {
+        expected[i] |= 1u << j % 32;
+        expected_sums[i] += static_cast<int>(j);
+      }
+    }
+  }
+  device.run("by_key", {1}, {64}, 0, in.data(), groups.data(), sums.data());
+  EXPECT_EQ(groups, expected);
+  EXPECT_EQ(sums, expected_sums);
+}
 
 INSTANTIATE_TEST_SUITE_P(levels, warps, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });

@@ -19,7 +19,7 @@ namespace {
 enum class slot_effect { none, waits, meets, needs_fibers };
 
 slot_effect effect_of(slot which) {
-  if (is_convergent(which) && which != slot::grid_sync && which != slot::match) {
+  if (is_convergent(which) && which != slot::grid_sync) {
     return slot_effect::meets;
   }
   if (is_convergent(which) || which == slot::yield || which == slot::spin) {

@@ -69,7 +69,7 @@ void lockstep_builder::set_up() {
   for (const meeting& one : meetings_) {
     if (one.tally) {
       Value* total = builder_.CreateAlloca(builder_.getInt32Ty(), nullptr, "total");
-      builder_.CreateStore(start_of_tally(*one.tally), total);
+      builder_.CreateStore(start_of_tally(builder_, *one.tally), total);
       totals_[one.tally] = total;
     }
     for (AllocaInst* memory : {one.from, one.to}) {
@@ -162,7 +162,7 @@ void lockstep_builder::arrive(const region& region) {
       continue;
     }
     Value* total = builder_.CreateLoad(builder_.getInt32Ty(), totals_[one.tally]);
-    builder_.CreateStore(start_of_tally(*one.tally), totals_[one.tally]);
+    builder_.CreateStore(start_of_tally(builder_, *one.tally), totals_[one.tally]);
     if (one.result == meeting::result::all) {
       Value* all = builder_.CreateTrunc(members_, builder_.getInt32Ty());
       total = builder_.CreateZExt(builder_.CreateICmpEQ(total, all), builder_.getInt32Ty());

@@ -36,44 +36,31 @@ bool is_tally(const CallInst& call) {
   return call.getCalledFunction() && call.getCalledFunction()->getName() == tally_name;
 }
 
-void lower_tally(CallInst& call, Value* total) {
-  IRBuilder<> builder(&call);
-  Value* before = builder.CreateLoad(builder.getInt32Ty(), total);
-  Value* value = call.getArgOperand(1);
-  Value* sum = nullptr;
-  switch (kind_of_tally(call)) {
+Value* combine(IRBuilderBase& builder, abi::reduce_kind kind, Value* one, Value* other) {
+  switch (kind) {
     case abi::reduce_kind::add:
-      sum = builder.CreateAdd(before, value);
-      break;
+      return builder.CreateAdd(one, other);
     case abi::reduce_kind::min_s:
-      sum = builder.CreateBinaryIntrinsic(Intrinsic::smin, before, value);
-      break;
+      return builder.CreateBinaryIntrinsic(Intrinsic::smin, one, other);
     case abi::reduce_kind::max_s:
-      sum = builder.CreateBinaryIntrinsic(Intrinsic::smax, before, value);
-      break;
+      return builder.CreateBinaryIntrinsic(Intrinsic::smax, one, other);
     case abi::reduce_kind::min_u:
-      sum = builder.CreateBinaryIntrinsic(Intrinsic::umin, before, value);
-      break;
+      return builder.CreateBinaryIntrinsic(Intrinsic::umin, one, other);
     case abi::reduce_kind::max_u:
-      sum = builder.CreateBinaryIntrinsic(Intrinsic::umax, before, value);
-      break;
+      return builder.CreateBinaryIntrinsic(Intrinsic::umax, one, other);
     case abi::reduce_kind::and_:
-      sum = builder.CreateAnd(before, value);
-      break;
+      return builder.CreateAnd(one, other);
     case abi::reduce_kind::or_:
-      sum = builder.CreateOr(before, value);
-      break;
+      return builder.CreateOr(one, other);
     case abi::reduce_kind::xor_:
-      sum = builder.CreateXor(before, value);
-      break;
+      return builder.CreateXor(one, other);
   }
-  builder.CreateStore(sum, total);
-  call.eraseFromParent();
+  return one;
 }
 
-ConstantInt* start_of_tally(const CallInst& call) {
-  auto number = [&](const APInt& value) { return ConstantInt::get(call.getContext(), value); };
-  switch (kind_of_tally(call)) {
+ConstantInt* start_of_reduction(IRBuilderBase& builder, abi::reduce_kind kind) {
+  auto number = [&](const APInt& value) { return ConstantInt::get(builder.getContext(), value); };
+  switch (kind) {
     case abi::reduce_kind::min_s:
       return number(APInt::getSignedMaxValue(32));
     case abi::reduce_kind::max_s:
@@ -84,6 +71,17 @@ ConstantInt* start_of_tally(const CallInst& call) {
     default:
       return number(APInt::getZero(32));
   }
+}
+
+void lower_tally(CallInst& call, Value* total) {
+  IRBuilder<> builder(&call);
+  Value* before = builder.CreateLoad(builder.getInt32Ty(), total);
+  builder.CreateStore(combine(builder, kind_of_tally(call), before, call.getArgOperand(1)), total);
+  call.eraseFromParent();
+}
+
+ConstantInt* start_of_tally(IRBuilderBase& builder, const CallInst& call) {
+  return start_of_reduction(builder, kind_of_tally(call));
 }
 
 std::vector<meeting> find_barriers(Function& body) {

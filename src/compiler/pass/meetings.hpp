@@ -15,7 +15,11 @@ llvm::CallInst* create_tally(llvm::IRBuilderBase& builder, abi::reduce_kind kind
                              llvm::Value* value);
 bool is_tally(const llvm::CallInst& call);
 void lower_tally(llvm::CallInst& call, llvm::Value* total);
-llvm::ConstantInt* start_of_tally(const llvm::CallInst& call);
+llvm::ConstantInt* start_of_tally(llvm::IRBuilderBase& builder, const llvm::CallInst& call);
+
+llvm::Value* combine(llvm::IRBuilderBase& builder, abi::reduce_kind kind, llvm::Value* one,
+                     llvm::Value* other);
+llvm::ConstantInt* start_of_reduction(llvm::IRBuilderBase& builder, abi::reduce_kind kind);
 
 struct meeting {
   llvm::CallInst* place = nullptr;  // its value is the meeting's result, the same for all

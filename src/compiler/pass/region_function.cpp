@@ -6,6 +6,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/meetings.hpp"
+#include "compiler/pass/parted_lanes.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -57,6 +58,7 @@ class outliner {
   region_function build() {
     collect_outgoing();
     create_function();
+    test_masks();
     map_inputs();
     clone_blocks();
     close_exits();
@@ -208,6 +210,32 @@ class outliner {
     builder.CreateStore(value, uniform ? slot_pointer(key) : element(builder, key, type));
   }
 
+  // A lane that is not there leaves at once.
+  void test_masks() {
+    std::vector<AllocaInst*> masks = masks_of(*region_.leader);
+    if (masks.empty()) {
+      return;
+    }
+    auto* skip = BasicBlock::Create(body_.getContext(), "skip", result_.function, exit_);
+    ReturnInst::Create(body_.getContext(), skip);
+    for (AllocaInst* mask : masks) {
+      auto* here = BasicBlock::Create(body_.getContext(), "here", result_.function, exit_);
+      IRBuilder<> builder(entry_->getTerminator());
+      Value* flag = builder.CreateLoad(builder.getInt8Ty(), frame(builder, *mask));
+      builder.CreateCondBr(builder.CreateIsNotNull(flag), here, skip);
+      entry_->getTerminator()->eraseFromParent();
+      BranchInst::Create(exit_, here);
+      entry_ = here;
+    }
+  }
+
+  // The thread's piece of the memory for a private variable.
+  Value* frame(IRBuilder<>& builder, AllocaInst& slot) {
+    const DataLayout& layout = body_.getParent()->getDataLayout();
+    std::uint64_t size = alignTo(slot.getAllocationSize(layout)->getFixedValue(), 16);
+    return element(builder, {&slot, slot_kind::value}, ArrayType::get(builder.getInt8Ty(), size));
+  }
+
   void map_inputs() {
     IRBuilder<> builder(entry_->getTerminator());
     for (unsigned i = 0; i < result_.scalars.size(); ++i) {
@@ -223,10 +251,7 @@ class outliner {
         map_[inst] = own;
         continue;
       }
-      const DataLayout& layout = body_.getParent()->getDataLayout();
-      std::uint64_t size = alignTo(slot->getAllocationSize(layout)->getFixedValue(), 16);
-      map_[inst] =
-          element(builder, {inst, slot_kind::value}, ArrayType::get(builder.getInt8Ty(), size));
+      map_[inst] = frame(builder, *slot);
     }
     for (PHINode* phi : needs_.phis) {
       map_[phi] = load_element(builder, incoming_slot(phi));
@@ -283,7 +308,7 @@ class outliner {
         auto* mark = dyn_cast<IntrinsicInst>(&inst);
         bool dropped = (isa<PHINode>(inst) && block == region_.leader) || isa<AllocaInst>(inst) ||
                        live_.is_meeting(inst) || (mark && is_frame_mark(*mark)) ||
-                       isa<DbgInfoIntrinsic>(inst);
+                       isa<DbgInfoIntrinsic>(inst) || is_mask_test(inst);
         if (dropped) {
           continue;
         }

@@ -211,6 +211,11 @@ bool uniformity::branches_together(const BasicBlock* block) const {
   return end->getNumSuccessors() <= 1;
 }
 
+const BasicBlock* uniformity::meeting_of(const BasicBlock* block) const {
+  int number = meeting_[number_.lookup(block)];
+  return number >= 0 && number < static_cast<int>(blocks_.size()) ? blocks_[number] : nullptr;
+}
+
 bool uniformity::is_always_same(const Instruction& inst) const {
   auto* call = dyn_cast<CallBase>(&inst);
   auto which = call ? called_slot(*call) : std::nullopt;
@@ -258,11 +263,7 @@ void uniformity::mark(const Instruction* inst) {
 // The threads go on by different ways until these meet. What the ways decide is each thread's own:
 // which value a phi takes, and, where a loop is left, which round a value comes from.
 void uniformity::part_ways(const BasicBlock* block) {
-  int from = number_.lookup(block);
-  const BasicBlock* meeting =
-      meeting_[from] >= 0 && meeting_[from] < static_cast<int>(blocks_.size())
-          ? blocks_[meeting_[from]]
-          : nullptr;
+  const BasicBlock* meeting = meeting_of(block);
   SmallSetVector<const BasicBlock*, 16> between;
   for (const BasicBlock* next : successors(block)) {
     if (next != meeting) {

@@ -41,6 +41,8 @@ class uniformity {
   bool is_reached_together(const llvm::BasicBlock* block) const { return !parted_.contains(block); }
   // The threads leave the block by the same way.
   bool branches_together(const llvm::BasicBlock* block) const;
+  // Where all ways from the block come together; null if that is behind the function's end.
+  const llvm::BasicBlock* meeting_of(const llvm::BasicBlock* block) const;
 
  private:
   bool is_own(const llvm::Instruction& inst) const;          // differs whatever the operands are

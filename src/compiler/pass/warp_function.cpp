@@ -1,6 +1,7 @@
 #include "compiler/pass/warp_function.hpp"
 
 #include "compiler/pass/lockstep.hpp"
+#include "compiler/pass/parted_lanes.hpp"
 #include "compiler/pass/thread_loops.hpp"
 
 namespace sb::pass {
@@ -42,14 +43,15 @@ class warp_builder : public lockstep_builder {
 
 Function* build_warp_function(const kernel& kernel, Function& region) {
   auto meetings = lower_warp_meetings(region);
-  if (!meetings) {
+  std::vector<BasicBlock*> cuts;
+  if (!meetings || !lead_parted_lanes(region, *meetings, cuts)) {
     return nullptr;
   }
   auto* function = Function::Create(region.getFunctionType(), GlobalValue::InternalLinkage,
                                     region.getName() + ".warp", region.getParent());
   function->copyAttributesFrom(&region);
   warp_builder builder(kernel, region, *function);
-  if (builder.plan(std::move(*meetings), {}, most_lane_bytes) && builder.build()) {
+  if (builder.plan(std::move(*meetings), std::move(cuts), most_lane_bytes) && builder.build()) {
     bind_warp(*function);
     return function;
   }

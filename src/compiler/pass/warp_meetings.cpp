@@ -3,8 +3,9 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
-#include "compiler/pass/region_function.hpp"
+#include "compiler/pass/parted_lanes.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/uniformity.hpp"
 #include "compiler/pass/warp_function.hpp"
 
 namespace sb::pass {
@@ -42,11 +43,9 @@ bool can_lower(const CallInst& call) {
   switch (*called_slot(call)) {
     case slot::shuffle:
     case slot::vote:
-      return constant(call, 1).has_value();
     case slot::reduce:
-      return constant(call, 1) && constant(call, 0) == 0xffffffffu;
     case slot::match:
-      return false;
+      return constant(call, 1).has_value();
     default:
       return true;
   }
@@ -75,7 +74,10 @@ class lowering {
         result = take_votes();
         break;
       case slot::reduce:
-        result = meeting_.place;
+        result = meeting_.tally ? meeting_.place : take_reduced();
+        break;
+      case slot::match:
+        result = take_matches();
         break;
       case slot::active_mask:
         result = live_lanes();
@@ -97,13 +99,14 @@ class lowering {
   }
   Value* lane() { return lane_ ? lane_ : lane_ = builtin("__sb_laneid"); }
   Value* bit() { return builder_.CreateShl(builder_.getInt32(1), lane()); }
+  // Not a builtin: it must stay where it is until it is known what it means there.
   Value* live_lanes() {
-    Value* missing = builder_.CreateSub(builder_.getInt32(32), builtin(warp_lanes_name));
-    return builder_.CreateLShr(builder_.getInt32(~0u), missing);
+    return builder_.CreateCall(module_->getOrInsertFunction(active_lanes_name, word_));
   }
+  bool is_for_all() const { return constant(call_, 0) == 0xffffffffu; }
   // The lanes that take part with this one.
   Value* present() {
-    if (constant(call_, 0) == 0xffffffffu) {
+    if (is_for_all()) {
       return live_lanes();
     }
     Value* mask = builder_.CreateOr(call_.getArgOperand(0), bit());
@@ -124,6 +127,13 @@ class lowering {
     return builder_.CreateInBoundsGEP(payload_, array, wide);
   }
 
+  void send(Value* value) {
+    payload_ = value->getType();
+    meeting_.from = memory(payload_, "sent");
+    meeting_.to = memory(payload_, "received");
+    builder_.CreateStore(value, element(meeting_.from, lane()));
+  }
+
   void prepare(slot which) {
     if (which == slot::shuffle) {
       Value* value = call_.getArgOperand(2);
@@ -133,14 +143,13 @@ class lowering {
           narrow->getType() == word_) {
         value = narrow;
       }
-      payload_ = value->getType();
-      meeting_.from = memory(payload_, "sent");
-      meeting_.to = memory(payload_, "received");
-      builder_.CreateStore(value, element(meeting_.from, lane()));
+      send(value);
     } else if (which == slot::vote) {
       Value* yes = builder_.CreateIsNotNull(call_.getArgOperand(2));
       Value* votes = builder_.CreateSelect(yes, bit(), builder_.getInt32(0));
       meeting_.tally = create_tally(builder_, abi::reduce_kind::or_, votes);
+    } else if (which == slot::match || (which == slot::reduce && !is_for_all())) {
+      send(call_.getArgOperand(2));
     } else if (which == slot::reduce) {
       auto kind = static_cast<abi::reduce_kind>(*constant(call_, 1));
       meeting_.tally = create_tally(builder_, kind, call_.getArgOperand(2));
@@ -185,6 +194,56 @@ class lowering {
     store_flag(call_.getArgOperand(5), in_range);
     Value* index = builder_.CreateSelect(there, place, lane());
     return builder_.CreateLoad(payload_, element(meeting_.to, index));
+  }
+
+  // Goes over what the lanes sent: `step` makes the next value from the last one, what a lane sent
+  // and whether it takes part.
+  Value* over_lanes(Value* start, Value* lanes,
+                    function_ref<Value*(Value*, Value*, Value*, Value*)> step) {
+    BasicBlock* before = builder_.GetInsertBlock();
+    BasicBlock* after = SplitBlock(before, &call_);
+    auto* loop = BasicBlock::Create(call_.getContext(), "lanes", call_.getFunction(), after);
+    before->getTerminator()->setSuccessor(0, loop);
+    builder_.SetInsertPoint(loop);
+    PHINode* one = builder_.CreatePHI(word_, 2, "lane");
+    PHINode* value = builder_.CreatePHI(word_, 2, "value");
+    Value* there = builder_.CreateTrunc(builder_.CreateLShr(lanes, one), builder_.getInt1Ty());
+    Value* sent = builder_.CreateLoad(payload_, element(meeting_.to, one));
+    Value* made = step(value, sent, there, one);
+    Value* next = builder_.CreateAdd(one, builder_.getInt32(1));
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt32(32)), loop, after);
+    one->addIncoming(builder_.getInt32(0), before);
+    one->addIncoming(next, loop);
+    value->addIncoming(start, before);
+    value->addIncoming(made, loop);
+    builder_.SetInsertPoint(&call_);
+    return made;
+  }
+
+  Value* take_reduced() {
+    auto kind = static_cast<abi::reduce_kind>(*constant(call_, 1));
+    return over_lanes(start_of_reduction(builder_, kind), present(),
+                      [&](Value* value, Value* sent, Value* there, Value*) {
+                        return builder_.CreateSelect(there, combine(builder_, kind, value, sent),
+                                                     value);
+                      });
+  }
+
+  Value* take_matches() {
+    Value* lanes = present();
+    Value* own = builder_.CreateLoad(payload_, element(meeting_.to, lane()));
+    Value* same = over_lanes(
+        builder_.getInt32(0), lanes, [&](Value* value, Value* sent, Value* there, Value* one) {
+          Value* equal = builder_.CreateAnd(there, builder_.CreateICmpEQ(sent, own));
+          Value* bit = builder_.CreateShl(builder_.CreateZExt(equal, word_), one);
+          return builder_.CreateOr(value, bit);
+        });
+    if (*constant(call_, 1) == 0) {
+      return same;
+    }
+    Value* all = builder_.CreateICmpEQ(same, lanes);
+    store_flag(call_.getArgOperand(3), all);
+    return builder_.CreateSelect(all, same, builder_.getInt32(0));
   }
 
   void store_flag(Value* pointer, Value* flag) {

@@ -45,3 +45,46 @@ extern "C" __global__ void until_all(int* data, int* rounds) {
   }
   rounds[t] = n;
 }
+
+// Tiles of eight, behind a condition that parts a warp.
+extern "C" __global__ void first_eight(const int* in, int* out) {
+  unsigned t = threadIdx.x;
+  int v = in[t];
+  if (t < 8) {
+    for (unsigned d = 4; d > 0; d /= 2) v += (int)__sb_rt_shuffle(0xffu, 2, (unsigned)v, d, 8, 0);
+  }
+  out[t] = v;
+}
+
+// Which lanes there are on both sides, behind threads that have left.
+extern "C" __global__ void both_sides(const int* in, unsigned* out, int n) {
+  int t = (int)threadIdx.x;
+  if (t >= n) return;
+  unsigned here;
+  if (in[t] > 0) {
+    here = __sb_rt_active_mask();
+  } else {
+    here = __sb_rt_active_mask();
+    if (in[t] < 0) here = ~__sb_rt_vote(here, 3, t % 2);
+  }
+  out[t] = here;
+}
+
+// Lanes leave one after the other; each keeps what it left with.
+extern "C" __global__ void leave_in_turn(const int* in, int* out) {
+  int t = (int)threadIdx.x, sum = 0, round = 0, last = in[t];
+  for (; round < last; ++round) {
+    unsigned here = __sb_rt_active_mask();
+    if (last == 7 && round == 3) break;
+    sum += __builtin_popcount(here);
+  }
+  out[t] = 1000 * sum + round;
+}
+
+// Lanes with the same key, and their sum.
+extern "C" __global__ void by_key(const int* in, unsigned* groups, int* sums) {
+  unsigned t = threadIdx.x;
+  unsigned same = __sb_rt_match(0xffffffffu, 0, (unsigned)in[t], 0);
+  groups[t] = same;
+  sums[t] = (int)__sb_rt_reduce(same, 0, t);
+}
