@@ -55,18 +55,47 @@ void let_go(void* pointer) {
 
 }  // namespace
 
+// managed.tsv alloc.access.*
+static status check_access(const cudaMemAccessDesc& d) {
+  if (d.location.type == cudaMemLocationTypeHost) return status::success;
+  if (d.location.type != cudaMemLocationTypeDevice) return status::invalid_value;
+  if (static_cast<std::uint32_t>(d.location.id) >= the_engine().device_count()) {
+    return status::invalid_device;
+  }
+  switch (d.flags) {
+    case cudaMemAccessFlagsProtReadWrite:
+      return status::success;
+    case cudaMemAccessFlagsProtNone:
+    case cudaMemAccessFlagsProtRead:
+      return status::not_supported;
+    default:
+      return status::invalid_value;
+  }
+}
+
+static bool is_handle_type(cudaMemAllocationHandleType type) {
+  return type == cudaMemHandleTypePosixFileDescriptor || type == cudaMemHandleTypeWin32 ||
+         type == cudaMemHandleTypeWin32Kmt || type == cudaMemHandleTypeFabric;
+}
+
 result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
   // graphs.tsv mem.alloc.*
   if (params.bytesize == 0 || params.poolProps.allocType != cudaMemAllocationTypePinned) {
     return status::invalid_value;
   }
+  const auto handles = params.poolProps.handleTypes;
+  if (handles != cudaMemHandleTypeNone && !is_handle_type(handles)) return status::invalid_value;
   if (params.poolProps.location.type == cudaMemLocationTypeHost ||
-      params.poolProps.handleTypes != cudaMemHandleTypeNone) {
+      handles != cudaMemHandleTypeNone) {
     return status::not_supported;
   }
   if (params.poolProps.location.type != cudaMemLocationTypeDevice) return status::invalid_value;
   const auto device = static_cast<std::uint32_t>(params.poolProps.location.id);
   if (device >= the_engine().device_count()) return status::invalid_value;
+  for (std::size_t i = 0; i < params.accessDescCount; ++i) {
+    if (params.accessDescs == nullptr) return status::invalid_value;
+    if (const status s = check_access(params.accessDescs[i]); s != status::success) return s;
+  }
   auto memory = engine::memory::instance().allocate_graph(device_id{device}, params.bytesize);
   if (!memory) return memory.error();
   params.dptr = *memory;

@@ -135,6 +135,13 @@ status check_generic(cudaGraphNode_t node, const cudaGraphNodeParams* params) {
   }
 }
 
+// managed.tsv attribute.window.*
+bool is_valid(const cudaAccessPolicyWindow& window, device_id device) {
+  const auto most = the_engine().profile(device).access_policy_window_bytes;
+  return window.num_bytes <= static_cast<std::size_t>(most) && window.hitRatio >= 0 &&
+         window.hitRatio <= 1 && window.missProp != cudaAccessPropertyPersisting;
+}
+
 // CUDA: attributes that say how a launch meets its stream are not a node's; graphs.tsv nodes.attr.*
 bool known_attribute(cudaLaunchAttributeID id) {
   switch (id) {
@@ -242,7 +249,11 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t nod
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
     cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue* value) {
   if (!known_attribute(id)) return answer(status::invalid_value);
-  return get<kernel_node>(node, value, [&](kernel_node& kernel) {
+  return get<kernel_node>(node, value, [&](kernel_node& kernel) -> status {
+    if (id == cudaLaunchAttributeAccessPolicyWindow &&
+        !is_valid(value->accessPolicyWindow, node->recipe.device)) {
+      return status::invalid_value;
+    }
     std::erase_if(kernel.attributes, [&](const cudaLaunchAttribute& a) { return a.id == id; });
     cudaLaunchAttribute a{};
     a.id = id;
@@ -252,6 +263,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
       a.val.priority = nearest_priority(a.val.priority, node->recipe.device);
     kernel.attributes.push_back(a);
     apply(*node, a);
+    return status::success;
   });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to,

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
-#include <set>
 
+#include "cudart/advice.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/copy.hpp"
 
@@ -13,18 +13,9 @@ namespace {
 
 using engine::memory_kind;
 
-// A place as the queries name it: a device, cudaCpuDeviceId or cudaInvalidDeviceId.
-struct range_advice {
-  bool read_mostly = false;
-  int preferred = cudaInvalidDeviceId;
-  int last_prefetch = cudaInvalidDeviceId;
-  std::set<int> accessed_by;
-};
-
-// What was said about an allocation as a whole: advice on a part of it counts for all of it.
 struct advice_book {
   std::mutex mutex;
-  std::map<const void*, range_advice> by_base;
+  std::map<const void*, advised_pages> by_base;
 };
 advice_book& book() {
   static auto* b = new advice_book;
@@ -57,7 +48,11 @@ std::optional<int> place_of(const cudaMemLocation& location) {
   }
 }
 
-status advise(range_advice& a, cudaMemoryAdvise advice, int place) {
+bool is_advice(cudaMemoryAdvise advice) {
+  return advice >= cudaMemAdviseSetReadMostly && advice <= cudaMemAdviseUnsetAccessedBy;
+}
+
+void advise(range_advice& a, cudaMemoryAdvise advice, int place) {
   switch (advice) {
     case cudaMemAdviseSetReadMostly:
       a.read_mostly = true;
@@ -72,15 +67,12 @@ status advise(range_advice& a, cudaMemoryAdvise advice, int place) {
       a.preferred = cudaInvalidDeviceId;
       break;
     case cudaMemAdviseSetAccessedBy:
-      a.accessed_by.insert(place);
+      a.set_accessed_by(place);
       break;
     case cudaMemAdviseUnsetAccessedBy:
-      a.accessed_by.erase(place);
+      a.unset_accessed_by(place);
       break;
-    default:
-      return status::invalid_value;
   }
-  return status::success;
 }
 
 bool needs_place(cudaMemoryAdvise advice) {
@@ -176,7 +168,8 @@ SB_API cudaError_t CUDARTAPI cudaMemPrefetchAsync(const void* pointer, size_t co
     if (!range) return range.error();
     if (const status s = keep_place(stream); s != status::success) return s;
     const std::lock_guard lock(book().mutex);
-    book().by_base[range->base].last_prefetch = *place;
+    book().by_base[range->base].change(pointer, count,
+                                       [&](range_advice& piece) { piece.last_prefetch = *place; });
     return status::success;
   });
 }
@@ -192,8 +185,12 @@ SB_API cudaError_t CUDARTAPI cudaMemAdvise(const void* pointer, size_t count,
     if (!range) return range.error();
     const auto place = place_of(location);
     if (needs_place(advice) && !place) return status::invalid_value;
+    if (!is_advice(advice)) return status::invalid_value;
     const std::lock_guard lock(book().mutex);
-    return advise(book().by_base[range->base], advice, place.value_or(cudaInvalidDeviceId));
+    book().by_base[range->base].change(pointer, count, [&](range_advice& piece) {
+      advise(piece, advice, place.value_or(cudaInvalidDeviceId));
+    });
+    return status::success;
   });
 }
 
@@ -213,7 +210,7 @@ SB_API cudaError_t CUDARTAPI cudaMemRangeGetAttributes(void** data, size_t* byte
     const auto range = managed_range(pointer, count);
     if (!range) return range.error();
     const std::lock_guard lock(book().mutex);
-    const range_advice& a = book().by_base[range->base];
+    const range_advice a = book().by_base[range->base].common(pointer, count);
     for (std::size_t i = 0; i < number; ++i) {
       if (data[i] == nullptr) return status::invalid_value;
       if (const status s = read(a, data[i], bytes[i], which[i]); s != status::success) return s;
@@ -233,6 +230,8 @@ SB_API cudaError_t CUDARTAPI cudaStreamAttachMemAsync(cudaStream_t stream, void*
     if (range->base != pointer || (length != 0 && length != range->bytes)) {
       return status::invalid_value;
     }
+    // managed.tsv attach.single*: not the default stream, unless by a handle of its own.
+    if (flags == cudaMemAttachSingle && stream == nullptr) return status::invalid_value;
     return keep_place(stream);
   });
 }

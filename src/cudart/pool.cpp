@@ -214,10 +214,12 @@ status get_attribute(const engine::pool_attributes& a, const engine::pool_usage&
 
 status set_access(memory_pool* pool, const cudaMemAccessDesc& d) {
   if (d.location.type != cudaMemLocationTypeDevice) return status::not_supported;
+  if (d.flags == cudaMemAccessFlagsProtRead) return status::not_supported;  // managed.tsv access.*
   if (!known_device(d.location.id)) return status::invalid_device;
-  const bool own = id_of(d.location.id) == pool->device();
+  const bool none = d.flags == cudaMemAccessFlagsProtNone;
+  if (!none && d.flags != cudaMemAccessFlagsProtReadWrite) return status::invalid_value;
   // CUDA: a pool's own device always has access.
-  if (own && d.flags != cudaMemAccessFlagsProtReadWrite) return status::invalid_device;
+  if (none && id_of(d.location.id) == pool->device()) return status::invalid_device;
   const std::lock_guard lock(accesses().mutex);
   accesses().by_device[{pool, d.location.id}] = d.flags;
   return status::success;

@@ -77,6 +77,8 @@ CASES = (
     Case("memory_reuse", "memory_reuse.cu", sections("reuse", "more")),
     Case("memory_refusals", "memory_refusals.cu", sections("capture", "hostfn")),
     Case("memory_waits", "memory_waits.cu", sections("waits", "staging")),
+    Case("managed", "managed.cu",
+         sections("ranges", "refusals", "access", "allocations", "attributes")),
     Case("pending", "pending.cu", sections("alone", "mixed", "streams", "blocked")),
     Case("pending_conn1", "pending.cu", sections("streams"), env=((CONNECTIONS, "1"),)),
     Case("priorities", "priorities.cu", sections("blocks", "launches", "residents")),
