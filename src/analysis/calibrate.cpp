@@ -104,8 +104,10 @@ void guided_run::submit(number operation) {
   c.payload = operation;
   if (t.record != none) c.record = commands_[t.record];
   std::vector<command_id> after;
-  for (const number other : t.after) {
-    if (commands_[other].valid()) after.push_back(commands_[other]);
+  for (const std::vector<number>* list : {&t.after, &t.loading}) {
+    for (const number other : *list) {
+      if (commands_[other].valid()) after.push_back(commands_[other]);
+    }
   }
   commands_[operation] = scheduler_.submit(c, after);
 }

@@ -50,6 +50,8 @@ path_link link_of(trace::wait_cause cause) {
       return path_link::device_full;
     case trace::wait_cause::allocation:
       return path_link::allocation;
+    case trace::wait_cause::loading:
+      return path_link::loading;
     case trace::wait_cause::host_call:
       break;
   }

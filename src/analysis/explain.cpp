@@ -50,6 +50,7 @@ explanation explain(const trace::trace& recorded) {
   e.path = critical_path_of(t);
   e.overlap = overlap_of(t);
   find_hang(t, e.findings);
+  find_faults(t, e.findings);
   const program p = program_of(t);
   const timing base = replay(p);
   e.modelled = base.end;

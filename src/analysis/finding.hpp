@@ -10,6 +10,7 @@ namespace sb::analysis {
 
 enum class severity : std::uint8_t {
   hang,     // the run never ends
+  fault,    // an operation failed
   cost,     // it takes time: `cost` says how much
   warning,  // wrong or wasteful, without a time
 };

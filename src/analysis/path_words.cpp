@@ -51,6 +51,8 @@ std::string_view reason(path_link link) {
       return "the next kernel found no room on the multiprocessors";
     case path_link::allocation:
       return "an allocation waited for the memory they used";
+    case path_link::loading:
+      return "a kernel was loaded at its first use, behind them";
     case path_link::host_waits:
       return "a call of the host waited for them";
     case path_link::host_issue:
@@ -116,6 +118,8 @@ std::string_view key_of(path_link link) {
       return "device_full";
     case path_link::allocation:
       return "allocation";
+    case path_link::loading:
+      return "loading";
     case path_link::host_waits:
       return "host_waits";
     case path_link::host_issue:

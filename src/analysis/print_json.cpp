@@ -16,7 +16,10 @@ double percent(trace::nanoseconds part, trace::nanoseconds whole) {
 }
 
 std::string_view severity_key(severity s) {
-  return s == severity::hang ? "hang" : s == severity::cost ? "cost" : "warning";
+  return s == severity::hang    ? "hang"
+         : s == severity::fault ? "fault"
+         : s == severity::cost  ? "cost"
+                                : "warning";
 }
 
 void write_numbers(json_writer& w, std::string_view name, const std::vector<number>& numbers) {

@@ -62,7 +62,7 @@ kernel_shape shape_of(const trace::operation& o) {
   return s;
 }
 
-task task_of(const trace::operation& o, const program& p) {
+task task_of(const trace::operation& o, std::size_t operations, const program& p) {
   task t;
   t.what.kind = kind_of(o.kind);
   t.what.order = o.in_graph ? command_order::free : command_order::in_stream;
@@ -72,6 +72,11 @@ task task_of(const trace::operation& o, const program& p) {
   t.stream = o.stream;
   t.record = o.record;
   t.after = o.after;
+  for (const trace::edge& e : o.waits) {
+    if (e.cause == trace::wait_cause::loading && e.from < operations) {
+      t.loading.push_back(e.from);
+    }
+  }
   if (o.kind == trace::operation_kind::kernel && o.stream < p.streams.size()) {
     t.what.kernel = shape_of(o);
     t.waves = waves_of(p.machine.devices[p.streams[o.stream].device], t.what.kernel);
@@ -179,7 +184,7 @@ program skeleton_of(const trace::trace& recorded) {
         std::max<std::size_t>(p.machine.devices.size(), p.streams.back().device + 1));
   }
   for (const trace::operation& o : recorded.operations) {
-    p.tasks.push_back(task_of(o, p));
+    p.tasks.push_back(task_of(o, recorded.operations.size(), p));
   }
 
   std::vector<std::vector<number>> issued(recorded.calls.size());

@@ -52,9 +52,10 @@ struct task {
   number stream = none;  // of program::streams
   number record = none;  // event_wait
   std::vector<number> after;
-  nanoseconds lag = 0;       // from the moment it may start until it does
-  nanoseconds duration = 0;  // kernels: with the whole device to itself
-  std::uint32_t waves = 1;   // kernels: of these, one after another
+  std::vector<number> loading;  // what it comes after as its kernel's first use
+  nanoseconds lag = 0;          // from the moment it may start until it does
+  nanoseconds duration = 0;     // kernels: with the whole device to itself
+  std::uint32_t waves = 1;      // kernels: of these, one after another
 };
 
 struct program_stream {

@@ -292,8 +292,10 @@ void run::submit(number operation) {
     c.record = commands_[t.record];
   }
   std::vector<command_id> after;
-  for (const number other : t.after) {
-    if (commands_[other].valid()) after.push_back(commands_[other]);
+  for (const std::vector<number>* list : {&t.after, &t.loading}) {
+    for (const number other : *list) {
+      if (commands_[other].valid()) after.push_back(commands_[other]);
+    }
   }
   result_.operations[operation].queued = now_;
   if (makes_stream_busy(c.kind)) last_in_stream_[t.stream] = operation;

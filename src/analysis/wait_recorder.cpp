@@ -77,6 +77,7 @@ void wait_recorder::submitted(number operation, nanoseconds now) {
                ? trace::wait_cause::graph_edge
                : trace::wait_cause::event);
   }
+  for (const number other : t.loading) depend(operation, other, trace::wait_cause::loading);
 
   command c = t.what;
   queue_class queue = queue_of(c);

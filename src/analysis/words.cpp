@@ -167,6 +167,8 @@ std::string_view key_of(wait_cause cause) {
       return "host_call";
     case wait_cause::allocation:
       return "allocation";
+    case wait_cause::loading:
+      return "loading";
   }
   return "";
 }

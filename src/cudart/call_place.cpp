@@ -18,9 +18,9 @@ void __cudaStreambedCallAt(const place* at) { next_call = at; }
 
 namespace sb::cudart {
 
-void tell_place() {
+void tell_place(engine::call_frame& frame) {
   if (const place* at = std::exchange(next_call, nullptr); at != nullptr)
-    the_engine().call_place(at->file, at->line);
+    frame.stands_at(at->file, at->line);
 }
 
 }  // namespace sb::cudart

@@ -149,7 +149,7 @@ inline cudaError_t answer(cudaError_t e) {
 inline cudaError_t answer(status s) { return answer(to_cuda(s)); }
 
 // For the trace: the line of the program that calls, as far as the program told it.
-void tell_place();
+void tell_place(engine::call_frame& frame);
 
 inline cudaError_t to_cuda(engine::call_frame& frame, cudaError_t e) {
   frame.answered(static_cast<int>(e));
@@ -166,7 +166,7 @@ cudaError_t entry(call_kind kind, Body&& body, const char* name = __builtin_FUNC
   try {
     if (engine::forked_away()) return answer(status::initialization_error);
     engine::call_frame frame(name);
-    if (engine::call_frame::observed()) tell_place();
+    if (engine::call_frame::observed()) tell_place(frame);
     const status admitted = admit(kind);
     if (admitted != status::success) return to_cuda(frame, answer(admitted));
     return to_cuda(frame, answer(body()));

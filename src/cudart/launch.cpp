@@ -107,11 +107,11 @@ status launch(const void* stub, const launch_shape& shape, void** arguments, cud
   }
   operation.place = extras.place;
   operation.priority = extras.priority;
+  the_engine().call_place(extras.place.file, extras.place.line);
   if (captures_under_way().load(std::memory_order_acquire) == 0 && !launch_blocking() &&
       the_engine().launch_at_once((*stream)->id, operation)) {
     return status::success;
   }
-  the_engine().call_place(extras.place.file, extras.place.line);
   if (is_capturing(**stream)) {
     operation.priority.reset();
     node_recipe recipe = kernel_recipe(stub, shape, std::move(operation), **stream);

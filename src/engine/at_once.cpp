@@ -6,6 +6,16 @@
 
 namespace sb::engine {
 
+kernel_shape shape_of(const kernel_operation& launch) {
+  kernel_shape shape;
+  shape.blocks = std::uint64_t{launch.grid.x} * launch.grid.y * launch.grid.z;
+  shape.threads_per_block = launch.block.x * launch.block.y * launch.block.z;
+  shape.shared_bytes = launch.kernel->static_shared_bytes + launch.dynamic_shared_bytes;
+  if (launch.kernel->registers != 0) shape.registers = launch.kernel->registers;
+  shape.cooperative = launch.cooperative;
+  return shape;
+}
+
 bool at_once::can_run(const kernel_operation& launch) {
   constexpr std::uint32_t most_local_bytes = 4096;  // it runs on the stack of its caller
   const abi::kernel_info& info = *launch.kernel;

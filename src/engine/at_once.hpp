@@ -10,6 +10,8 @@
 
 namespace sb::engine {
 
+[[nodiscard]] kernel_shape shape_of(const kernel_operation& launch);
+
 class at_once {
  public:
   [[nodiscard]] static bool can_run(const kernel_operation& launch);

@@ -7,6 +7,7 @@
 #include "base/clock_hooks.hpp"
 #include "engine/engine.hpp"
 #include "engine/host_clocks.hpp"
+#include "engine/recorded_call.hpp"
 
 namespace sb::engine {
 
@@ -16,8 +17,6 @@ bool is_set(const char* name) {
   const char* text = std::getenv(name);
   return text != nullptr && *text != 0;
 }
-
-thread_local int depth = 0;  // calls that a call makes are its own business
 
 }  // namespace
 
@@ -36,20 +35,30 @@ const bool calls_observed = [] {
 }();
 }  // namespace detail
 
-bool call_frame::inside() { return depth != 0; }
-void call_frame::enter() { ++depth; }
+bool call_frame::inside() { return recorded_thread::own().depth != 0; }
+
+void call_frame::enter() {
+  thread_ = &recorded_thread::own();
+  ++thread_->depth;
+}
+
 void call_frame::leave() {
-  if (depth == 1) host_clocks::left();
-  --depth;
+  if (thread_->depth == 1) host_clocks::left();
+  --thread_->depth;
 }
 
 void call_frame::begin(const char* name) {
-  if (depth++ == 0) engine::instance().call(name);
+  thread_ = &recorded_thread::own();
+  if (thread_->depth++ == 0) engine::instance().call(*thread_, name);
+}
+
+void call_frame::stands_at(const char* file, unsigned line) {
+  if (thread_ != nullptr) engine::instance().call_place(*thread_, file, line);
 }
 
 void call_frame::end(int status) {
-  if (depth == 1) engine::instance().end_call(status);
-  leave();
+  if (thread_->depth == 1) engine::instance().end_call(*thread_, status);
+  --thread_->depth;
 }
 
 }  // namespace sb::engine

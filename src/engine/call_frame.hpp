@@ -11,6 +11,8 @@ namespace detail {
 extern const bool calls_observed;
 }  // namespace detail
 
+struct recorded_thread;
+
 class call_frame {
  public:
   // Work of the runtime itself: nobody is told of it.
@@ -27,6 +29,8 @@ class call_frame {
   }
   // What the call answers.
   int answered(int status) { return status_ = status; }
+  // Where the call stands in the program.
+  void stands_at(const char* file, unsigned line);
   // Whether calls are followed at all.
   [[nodiscard]] static bool observed() { return detail::calls_observed; }
   // Whether the calling thread is inside of a call.
@@ -36,13 +40,14 @@ class call_frame {
   call_frame& operator=(const call_frame&) = delete;
 
  private:
-  static void enter();
-  static void leave();
-  static void begin(const char* name);
-  static void end(int status);
+  void enter();
+  void leave();
+  void begin(const char* name);
+  void end(int status);
 
   const bool counted_;
   const bool named_;
+  recorded_thread* thread_ = nullptr;
   int status_ = 0;
 };
 

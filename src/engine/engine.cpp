@@ -343,27 +343,38 @@ namespace {
 thread_local std::uint64_t left_ns = 0;  // by the real clock: when the thread's last call ended
 }
 
-void engine::call(const char* name) {
+void engine::call(recorded_thread& thread, const char* name) {
   impl& e = *impl_;
-  if (e.model && e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
-  const std::uint64_t begin = e.model ? e.model->clocks().now() : e.record ? e.counter.now() : 0;
-  if (e.model) e.model->call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
-  if (e.record) e.record->begin_call(name, begin);
+  if (!e.model) {
+    if (e.record) e.record->begin_call(thread, name, e.counter.now());
+    return;
+  }
+  if (e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
+  const std::uint64_t begin = e.model->clocks().now();
+  e.model->call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
+  if (e.record) e.record->begin_call(thread, name, begin);
 }
 
-void engine::end_call(int status) {
-  if (impl_->options.host_time) left_ns = steady_ns();
-  if (impl_->record) impl_->record->end_call(impl_->trace_ns(), status);
+void engine::end_call(recorded_thread& thread, int status) {
+  impl& e = *impl_;
+  if (e.record) e.record->end_call(thread, e.trace_ns(), status);
+  if (!e.model) return;
+  if (e.options.host_time) left_ns = steady_ns();
+  host_clocks::left();
+}
+
+void engine::call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
+  if (impl_->record) impl_->record->call_place(thread, file, line);
 }
 
 void engine::call_place(const char* file, std::uint32_t line) {
-  if (impl_->record) impl_->record->call_place(file, line);
+  if (impl_->record) impl_->record->call_place(recorded_thread::own(), file, line);
 }
 
 void engine::idle_wait(stream_id stream, const void* event) {
   if (!impl_->record) return;
   const std::lock_guard lock(impl_->mutex);
-  impl_->record->idle_wait(stream, event, impl_->trace_ns());
+  impl_->record->done_at_once(stream, event, trace::operation_kind::event_wait);
 }
 
 recorder* engine::recording() const { return impl_->record.get(); }

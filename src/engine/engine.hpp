@@ -22,6 +22,7 @@
 namespace sb::engine {
 
 class recorder;
+struct recorded_thread;
 
 struct engine_options {
   std::vector<device_profile> devices;
@@ -132,9 +133,10 @@ class engine {
   [[nodiscard]] bool is_modelled() const;
   // The calling thread comes in by a call of this name: it waits for its turn, and the call's cost
   // passes. Nothing happens by the real clock.
-  void call(const char* name);
-  void end_call(int status);
+  void call(recorded_thread& thread, const char* name);
+  void end_call(recorded_thread& thread, int status);
   // For the trace: where the present call stands, and one that comes to nothing.
+  void call_place(recorded_thread& thread, const char* file, std::uint32_t line);
   void call_place(const char* file, std::uint32_t line);
   void idle_wait(stream_id stream, const void* event);
   // For what the program says about itself: the trace, or null.

@@ -287,7 +287,7 @@ void engine::impl::do_copy(node& n) {
   n.what = marker_operation{};
   if (fault.error != status::success) {
     report_copy(n, fault);
-    fail_device(n.device, fault.error);
+    fail_device(n.device, fault.error, n);
   }
   complete(n);
 }

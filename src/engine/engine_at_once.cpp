@@ -4,22 +4,9 @@
 #include "engine/at_once.hpp"
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/recorder.hpp"
 
 namespace sb::engine {
-
-namespace {
-
-kernel_shape shape_of(const kernel_operation& k) {
-  kernel_shape shape;
-  shape.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
-  shape.threads_per_block = k.block.x * k.block.y * k.block.z;
-  shape.shared_bytes = k.kernel->static_shared_bytes + k.dynamic_shared_bytes;
-  if (k.kernel->registers != 0) shape.registers = k.kernel->registers;
-  shape.cooperative = k.cooperative;
-  return shape;
-}
-
-}  // namespace
 
 // What the kernel will take; too much where nobody can say.
 std::uint64_t engine::impl::quick_ns(const kernel_operation& k) {
@@ -37,7 +24,7 @@ bool engine::impl::at_rest() const {
 }
 
 bool engine::impl::works_at_once() const {
-  return options.at_once_ns != 0 && !model && !record && !races_checked();
+  return options.at_once_ns != 0 && !model && !races_checked();
 }
 
 bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
@@ -52,7 +39,13 @@ bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operatio
     if (!scheduler.clear_for(stream, shape_of(*k))) return false;
     if (options.lazy_loading && !loaded.has(k->kernel)) return false;
   }
-  if (!alone->run(all, stream, at(device).runtime, costs)) {
+  const bool failed = !alone->run(all, stream, at(device).runtime, costs);
+  if (record) {
+    const status outcome = failed ? alone->failed_block().failure.error : status::success;
+    for (const kernel_operation* k : all)
+      record->done_at_once(stream, streams[stream].priority, *k, outcome);
+  }
+  if (failed) {
     lock.unlock();
     block_failed(alone->failed_run(), alone->failed_block());
     lock.lock();
@@ -79,13 +72,14 @@ command_id engine::impl::record_at_once(stream_id stream, const operation& what)
   event.last_record.store(id.value, std::memory_order_release);
   event.reached_ns.store(steady_ns(), std::memory_order_relaxed);
   event.reached_record.store(id.value, std::memory_order_release);
+  if (this->record) this->record->done_at_once(stream, &event, trace::operation_kind::event_record);
   return id;
 }
 
 bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> items,
                                  std::span<const command_id> after) {
   constexpr std::size_t most = 64;
-  if (!works_at_once() || items.size() > most) return false;
+  if (!works_at_once() || record || items.size() > most) return false;
   std::array<const kernel_operation*, most> all;
   std::size_t n = 0;
   std::uint64_t ns = 0;

@@ -96,7 +96,7 @@ void engine::impl::block_failed(kernel_run& run, const block& where) {
     }
     report(run, where, stream);
   }
-  fail_device(run.device->id, where.failure.error);
+  fail_device(run.device->id, where.failure.error, *static_cast<node*>(run.owner));
 }
 
 void engine::impl::report_copy(const node& n, const failure_record& fault) {
@@ -112,10 +112,11 @@ void engine::impl::report_copy(const node& n, const failure_record& fault) {
 
 // Everything of the device is dropped: what runs is cancelled, what comes up is skipped (start()),
 // and so all its streams run dry and every wait on them ends.
-void engine::impl::fail_device(device_id device, status error) {
+void engine::impl::fail_device(device_id device, status error, node& culprit) {
   std::vector<node*> cancelled;
   guard lock(mutex);
   if (stopped || failed(device)) return;
+  culprit.recorded.status = static_cast<int>(error);
   take_in();
   drain();
   at(device).runtime.sticky.store(error, std::memory_order_release);

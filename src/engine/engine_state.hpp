@@ -193,7 +193,7 @@ struct engine::impl final : kernel_sink {
   // engine_faults.cpp. Without the lock:
   void block_failed(kernel_run& run, const block& where) override;
   void report_copy(const node& n, const failure_record& fault);
-  void fail_device(device_id device, status error);
+  void fail_device(device_id device, status error, node& culprit);
   bool stop(std::chrono::milliseconds patience);
   void reset(device_id device);
 

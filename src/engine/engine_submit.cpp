@@ -131,17 +131,15 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   nodes = n;
   keep_time();
   if (model) model->submitted(*n);
-  if (record) {
-    if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
-    record->submitted(*n, after);
-  }
   std::vector<command_id> and_loading;
   const auto* launch = std::get_if<kernel_operation>(&n->what);
-  if (launch != nullptr && options.lazy_loading) {
-    // A race stays one: no program may rely on this order.
-    and_loading = load(launch->kernel, n->device);
-    if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());
+  // A race stays one: no program may rely on this order.
+  if (launch != nullptr && options.lazy_loading) and_loading = load(launch->kernel, n->device);
+  if (record) {
+    if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
+    record->submitted(*n, after, and_loading);
   }
+  if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());
   [[maybe_unused]] const command_id id = scheduler.submit(
       n->as, and_loading.empty() ? after : std::span<const command_id>(and_loading));
   assert(id == n->id);

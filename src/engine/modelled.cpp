@@ -344,7 +344,7 @@ void modelled::run(const work& w) {
   if (fault.error == status::success) return;
   e_.report_copy(n, fault);
   n.what = marker_operation{};
-  e_.fail_device(n.device, fault.error);
+  e_.fail_device(n.device, fault.error, n);
   e_.complete(n);
 }
 

@@ -53,6 +53,7 @@ struct recorded_node {
   std::uint32_t note = no_note;
   std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
   bool began = false;
+  std::int32_t status = 0;  // it failed
   short_list<wait, 3> waits;
   short_list<trace::edge, 3> edges;
 };

@@ -159,40 +159,23 @@ void recorder::close(trace::ending how, bool deterministic, std::uint64_t ns) {
 
 // --- calls
 
-recorded_call& recorder::present() {
-  thread_local recorded_call call;
-  return call;
-}
-
-trace::number recorder::name_of(const char* text) {
-  if (const std::uint32_t known = names_.find(text); known != name_cache::unknown) return known;
+trace::number recorder::new_name(const char* text) {
   const std::lock_guard lock(names_mutex_);
   const trace::number number = out_->name(text);
   names_.keep(text, number);
   return number;
 }
 
-trace::number recorder::thread() {
-  thread_local const trace::number number = out_->thread();
-  return number;
+void recorder::begin_call(recorded_thread& thread, const char* name, std::uint64_t ns) {
+  thread.call = {.number = out_->begin_call(), .name = name, .begin_ns = ns};
 }
 
-void recorder::begin_call(const char* name, std::uint64_t ns) {
-  present() = {.number = out_->begin_call(), .name = name, .begin_ns = ns};
-}
-
-void recorder::call_place(const char* file, std::uint32_t line) {
+void recorder::call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
   if (file == nullptr) return;
-  // Files are constants of the program: an address and a line are the place.
-  struct known {
-    const char* file = nullptr;
-    std::uint32_t line = 0;
-    trace::number place = trace::none;
-  };
-  thread_local constinit std::array<known, 64> places;
-  known& at = places[(reinterpret_cast<std::uintptr_t>(file) >> 3 ^ line) % places.size()];
+  recorded_thread::known_place& at =
+      thread.places[(reinterpret_cast<std::uintptr_t>(file) >> 3 ^ line) % thread.places.size()];
   if (at.file != file || at.line != line) at = {file, line, out_->place(file, line)};
-  present().place = at.place;
+  thread.call.place = at.place;
 }
 
 void recorder::blocks() {
@@ -204,26 +187,34 @@ void recorder::blocks() {
                              .begin = since(call.begin_ns)});
 }
 
-void recorder::end_call(std::uint64_t ns, int status) {
-  recorded_call& call = present();
+void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
+  recorded_call& call = thread.call;
   if (call.number == trace::none) return;
-  out_->returned(call.number, {.thread = thread(),
-                               .name = name_of(call.name),
-                               .place = call.place,
-                               .begin = since(call.begin_ns),
-                               .end = since(ns),
-                               .blocked = call.blocked_ns,
-                               .blocked_on = call.blocked_on,
-                               .status = status});
-  call = {};
+  out_->returned(thread.lane, call.number,
+                 {.thread = number_of(thread),
+                  .name = name_of(call.name),
+                  .place = call.place,
+                  .begin = since(call.begin_ns),
+                  .end = since(ns),
+                  .blocked = call.blocked_ns,
+                  .blocked_on = call.blocked_on,
+                  .status = status,
+                  .done = call.done,
+                  .like = call.like});
+  // What is asked for outside of calls; the rest is new when the next one begins.
+  call.number = trace::none;
+  call.name = nullptr;
+  call.begin_ns = 0;
 }
 
 std::uint32_t recorder::allocated(const allocation& a) {
+  memory_changes_.fetch_add(1, std::memory_order_relaxed);
   return out_->allocated(traced(a.kind), a.device.value, a.bytes, since(clock_()),
                          present().number);
 }
 
 void recorder::freed(const allocation& a) {
+  memory_changes_.fetch_add(1, std::memory_order_relaxed);
   if (a.traced != trace::none) out_->freed(a.traced, since(clock_()), present().number);
 }
 
@@ -372,18 +363,32 @@ void recorder::add_ranges(const node& n) {
               span_of(f->width * f->element_size, f->height, f->depth, f->pitch, f->slice),
               trace::access::write, true);
   } else if (const auto* k = std::get_if<kernel_operation>(&n.what)) {
-    const abi::kernel_info& info = *k->kernel;
-    for (std::uint32_t i = 0; i < info.param_count; ++i) {
-      const abi::param& p = info.params[i];
-      if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
-      const int how = ((p.flags & abi::param_is_read) != 0 ? 1 : 0) |
-                      ((p.flags & abi::param_is_written) != 0 ? 2 : 0);
-      if (how == 0) continue;
-      const void* address = nullptr;
-      std::memcpy(&address, k->params.data() + p.offset, sizeof address);
-      add_range(address, 1, static_cast<trace::access>(how), false);
-    }
+    add_kernel_ranges(*k);
   }
+}
+
+void recorder::add_kernel_ranges(const kernel_operation& launch) {
+  const abi::kernel_info& info = *launch.kernel;
+  for (std::uint32_t i = 0; i < info.param_count; ++i) {
+    const abi::param& p = info.params[i];
+    if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
+    const int how = ((p.flags & abi::param_is_read) != 0 ? 1 : 0) |
+                    ((p.flags & abi::param_is_written) != 0 ? 2 : 0);
+    if (how == 0) continue;
+    const void* address = nullptr;
+    std::memcpy(&address, launch.params.data() + p.offset, sizeof address);
+    add_range(address, 1, static_cast<trace::access>(how), false);
+  }
+}
+
+void recorder::describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
+                               trace::submitted_record& r) {
+  r.name = name_of(launch.kernel->name);
+  r.cooperative = launch.cooperative;
+  r.grid[0] = launch.grid.x, r.grid[1] = launch.grid.y, r.grid[2] = launch.grid.z;
+  r.block[0] = launch.block.x, r.block[1] = launch.block.y, r.block[2] = launch.block.z;
+  r.shared_bytes = shape.shared_bytes;
+  r.registers = shape.registers;
 }
 
 trace::submitted_record recorder::describe(const node& n, const stream_notes& s) {
@@ -404,12 +409,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   r.bytes = head ? 0 : n.as.bytes;
   if (head) r.direction = copy_direction::host_to_device;
   if (const auto* k = std::get_if<kernel_operation>(&n.what)) {
-    r.name = name_of(k->kernel->name);
-    r.cooperative = k->cooperative;
-    r.grid[0] = k->grid.x, r.grid[1] = k->grid.y, r.grid[2] = k->grid.z;
-    r.block[0] = k->block.x, r.block[1] = k->block.y, r.block[2] = k->block.z;
-    r.shared_bytes = n.as.kernel.shared_bytes;
-    r.registers = n.as.kernel.registers;
+    describe_kernel(*k, n.as.kernel, r);
   } else if (const auto* c = std::get_if<copy_operation>(&n.what)) {
     if (c->direction == copy_direction::peer) r.peer = c->peer.value;
     if (c->direction == copy_direction::host_to_device ||
@@ -438,7 +438,8 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   return r;
 }
 
-void recorder::submitted(node& n, std::span<const command_id> after) {
+void recorder::submitted(node& n, std::span<const command_id> after,
+                         std::span<const command_id> loading) {
   stream_notes& s = streams_[n.as.stream.value];
   after_.clear();
   for (const command_id id : after)
@@ -463,6 +464,12 @@ void recorder::submitted(node& n, std::span<const command_id> after) {
              allocates ? trace::wait_cause::allocation
              : graph   ? trace::wait_cause::graph_edge
                        : trace::wait_cause::event);
+  // What holds it for another reason holds it for that one.
+  for (const command_id id : loading)
+    if (const std::uint32_t found = commands_.find(id.value);
+        found != no_note && std::none_of(n.recorded.waits.begin(), n.recorded.waits.end(),
+                                         [&](const auto& w) { return w.on == found; }))
+      depend(n, found, trace::wait_cause::loading);
   enter_queue(n, s);
 }
 
@@ -518,7 +525,8 @@ void recorder::finished(node& n, std::uint64_t ns) {
   out_->finished(n.recorded.number, {.ready = since(n.times.ready),
                                      .started = since(begin),
                                      .ended = since(std::max(ns, begin)),
-                                     .waits = {n.recorded.edges.data(), n.recorded.edges.size()}});
+                                     .waits = {n.recorded.edges.data(), n.recorded.edges.size()},
+                                     .status = n.recorded.status});
   note& own = notes_[n.recorded.note];
   own.ended = std::max(ns, begin);
   last_finished_ = n.recorded.number;
@@ -532,29 +540,17 @@ void recorder::finished(node& n, std::uint64_t ns) {
 
 // What the present call looks at, whether it has to wait for it or not.
 void recorder::asks_for(stream_id stream) {
-  if (stream.value < streams_.size() && streams_[stream.value].last != no_note)
-    present().blocked_on = notes_[streams_[stream.value].last].operation;
+  if (stream.value >= streams_.size()) return;
+  const stream_notes& s = streams_[stream.value];
+  trace::number asked = s.done;
+  if (s.last != no_note && (asked == trace::none || notes_[s.last].operation > asked))
+    asked = notes_[s.last].operation;
+  if (asked != trace::none) present().blocked_on = asked;
 }
 
 void recorder::asks_for(command_id command) {
   if (const std::uint32_t found = commands_.find(command.value); found != no_note)
     present().blocked_on = notes_[found].operation;
-}
-
-// A wait that orders nothing: the event was never recorded, or what it waits for is over.
-void recorder::idle_wait(stream_id stream, const void* event, std::uint64_t ns) {
-  if (stream.value >= streams_.size() || streams_[stream.value].number == trace::none) return;
-  const stream_notes& s = streams_[stream.value];
-  trace::submitted_record r;
-  r.kind = trace::operation_kind::event_wait;
-  r.device = s.device;
-  r.stream = s.number;
-  r.call = present().number;
-  r.event = event_of(event);
-  r.called = since(present().begin_ns);
-  r.queued = since(ns);
-  const trace::number number = out_->submitted(r);
-  out_->finished(number, {since(ns), since(ns), since(ns), {}});
 }
 
 }  // namespace sb::engine

@@ -24,6 +24,7 @@
 
 #include "engine/memory.hpp"
 #include "engine/node.hpp"
+#include "engine/recorded_call.hpp"
 #include "engine/recorder_tables.hpp"
 #include "model/device_profile.hpp"
 #include "model/stream_rules.hpp"
@@ -31,16 +32,6 @@
 #include "trace/writer.hpp"
 
 namespace sb::engine {
-
-// A call that the present thread is in.
-struct recorded_call {
-  trace::number number = trace::none;
-  const char* name = nullptr;
-  trace::number place = trace::none;
-  std::uint64_t begin_ns = 0;
-  std::uint64_t blocked_ns = 0;
-  trace::number blocked_on = trace::none;
-};
 
 class recorder final : public allocation_observer {
  public:
@@ -59,18 +50,19 @@ class recorder final : public allocation_observer {
   }
 
   // --- calls
-  static recorded_call& present();  // of the calling thread
-  void begin_call(const char* name, std::uint64_t ns);
-  void call_place(const char* file, std::uint32_t line);
+  static recorded_call& present() { return recorded_thread::own().call; }  // of the calling thread
+  void begin_call(recorded_thread& thread, const char* name, std::uint64_t ns);
+  void call_place(recorded_thread& thread, const char* file, std::uint32_t line);
   void blocks();  // the call is about to wait
-  void end_call(std::uint64_t ns, int status);
+  void end_call(recorded_thread& thread, std::uint64_t ns, int status);
   // allocation_observer
   std::uint32_t allocated(const allocation& a) override;
   void freed(const allocation& a) override;
 
   // --- operations
   void add_stream(stream_id id, device_id device, stream_kind kind, int priority);
-  void submitted(node& n, std::span<const command_id> after);
+  // `loading`: what a kernel comes after because it is loaded at its first use.
+  void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading);
   void started(node& n,
                std::uint64_t ns);  // the scheduler lets it begin; kernels: their blocks may
   void finished(node& n, std::uint64_t ns);
@@ -85,7 +77,11 @@ class recorder final : public allocation_observer {
     if (name != nullptr && std::string_view(name).find("Query") != std::string_view::npos)
       asks_for(what);
   }
-  void idle_wait(stream_id stream, const void* event, std::uint64_t ns);
+  // What was over within the present call (recorder_at_once.cpp): a kernel; a record of an event,
+  // or a wait for it that orders nothing, because it was never recorded or is complete.
+  void done_at_once(stream_id stream, std::int8_t priority, const kernel_operation& launch,
+                    status outcome);
+  void done_at_once(stream_id stream, const void* event, trace::operation_kind kind);
 
   // --- annotations, from any thread
   struct annotation_text {
@@ -113,12 +109,31 @@ class recorder final : public allocation_observer {
     std::uint32_t connection = 0;
     stream_kind kind = stream_kind::blocking;
     std::uint32_t last = no_note;
+    trace::number done = trace::none;  // behind `last`, when its number is higher
     queue_class last_queue = queue_class::compute;
+  };
+  // What tells an operation that is done within its call from another one.
+  struct likeness {
+    const void* what = nullptr;  // the kernel, the event
+    trace::number stream = trace::none;
+    trace::operation_kind kind = trace::operation_kind::marker;
+    std::int8_t priority = 0;
+    extent3 grid, block;
+    std::uint64_t memory = 0;  // recorder::memory_changes_
+    std::array<const void*, 8> pointers{};
+    trace::number operation = trace::none;  // the last that was told of as a whole
+
+    [[nodiscard]] bool has_pointers_of(const kernel_operation& launch) const;
+    void keep_pointers_of(const kernel_operation& launch);
   };
   static constexpr std::uint32_t no_note = recorded_node::no_note;
   static constexpr std::size_t engine_keys = 8;
 
-  trace::number thread();  // of the calling one
+  trace::number number_of(recorded_thread& thread) {
+    if (thread.number == trace::none) thread.number = out_->thread();
+    return thread.number;
+  }
+  trace::number thread() { return number_of(recorded_thread::own()); }  // of the calling one
   trace::annotation_record annotation(const annotation_text& what);
   std::uint32_t new_note(trace::number operation);
   void keep(std::uint32_t& place, std::uint32_t note);  // instead of what the place held
@@ -128,7 +143,13 @@ class recorder final : public allocation_observer {
   void enter_queue(node& n, stream_notes& s);
   std::uint32_t& last_on_engine(const node& n);
   trace::submitted_record describe(const node& n, const stream_notes& s);
+  void describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
+                       trace::submitted_record& r);
+  likeness& like(const void* what, trace::number stream);
+  trace::number repeat(recorded_call& call, const likeness& known);
+  trace::number tell_whole(trace::submitted_record& r, status outcome);
   void add_ranges(const node& n);
+  void add_kernel_ranges(const kernel_operation& launch);
   void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
   struct known_memory {
     const void* address = nullptr;
@@ -136,7 +157,11 @@ class recorder final : public allocation_observer {
     std::optional<allocation> what;
   };
   const std::optional<allocation>& memory_at(const void* address);
-  trace::number name_of(const char* text);
+  trace::number name_of(const char* text) {
+    const std::uint32_t known = names_.find(text);
+    return known != name_cache::unknown ? known : new_name(text);
+  }
+  trace::number new_name(const char* text);
   trace::number event_of(const void* event);
   [[nodiscard]] trace::nanoseconds since(std::uint64_t ns) const {
     return ns > begin_ns_ ? ns - begin_ns_ : 0;
@@ -147,6 +172,7 @@ class recorder final : public allocation_observer {
   std::vector<std::uint32_t> copy_engines_;  // by device; 3 where it is not said
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
+  std::atomic<std::uint64_t> memory_changes_{0};
   std::mutex names_mutex_;
   name_cache names_;  // written under names_mutex_
 
@@ -160,6 +186,7 @@ class recorder final : public allocation_observer {
   std::map<std::array<std::uint32_t, 3>, std::uint32_t> queues_;  // device, connection, queue: last
   std::vector<std::array<std::uint32_t, engine_keys>> engines_;   // device, engine: last
   std::array<known_memory, 64> memory_;                           // by address
+  std::array<likeness, 256> likenesses_;
   std::unordered_map<const void*, trace::number> events_;
   std::vector<trace::byte_range> ranges_;
   std::vector<trace::number> after_;

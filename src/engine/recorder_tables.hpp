@@ -16,33 +16,28 @@ class name_cache {
   static constexpr std::uint32_t unknown = 0xffffffff;
 
   [[nodiscard]] std::uint32_t find(const char* text) const {
-    const entry& e = at(text);
-    // The number is read between two looks at the text that it belongs to.
-    if (e.text.load(std::memory_order_acquire) != text) return unknown;
-    const std::uint32_t number = e.number.load(std::memory_order_acquire);
-    return e.text.load(std::memory_order_relaxed) == text ? number : unknown;
+    const std::uint64_t e = entries_[place(text)].load(std::memory_order_relaxed);
+    return e >> number_bits == key(text) ? static_cast<std::uint32_t>(e & most) : unknown;
   }
-  // One caller at a time.
   void keep(const char* text, std::uint32_t number) {
-    entry& e = entries_[place(text)];
-    e.text.store(nullptr, std::memory_order_release);
-    e.number.store(number, std::memory_order_release);
-    e.text.store(text, std::memory_order_release);
+    if (number <= most)
+      entries_[place(text)].store(key(text) << number_bits | number, std::memory_order_relaxed);
   }
 
  private:
-  struct entry {
-    std::atomic<const char*> text{nullptr};
-    std::atomic<std::uint32_t> number{0};
-  };
+  // An entry is one word: addresses have 48 bits, and most programs few names. 0: there is none.
+  static constexpr unsigned number_bits = 16;
+  static constexpr std::uint64_t most = (1u << number_bits) - 1;
+  static std::uint64_t key(const char* text) {
+    return reinterpret_cast<std::uintptr_t>(text) & (~std::uint64_t{0} >> number_bits);
+  }
   static std::size_t place(const char* text) {
     const auto a = reinterpret_cast<std::uintptr_t>(text);
     return (a ^ a >> 10) % size;
   }
-  [[nodiscard]] const entry& at(const char* text) const { return entries_[place(text)]; }
 
   static constexpr std::size_t size = 1024;
-  std::array<entry, size> entries_;
+  std::array<std::atomic<std::uint64_t>, size> entries_{};
 };
 
 // Values by ids that are given out in their order and live for a while. Not thread-safe.

@@ -159,6 +159,8 @@ std::string operations_json(const trace::trace& trace) {
   }
   values("shared", [](const operation& x) { return std::uint64_t{x.shared_bytes}; });
   values("registers", [](const operation& x) { return std::uint64_t{x.registers}; });
+  values("status", [](const operation& x) { return static_cast<std::uint32_t>(x.status); });
+  values("ranges", [](const operation& x) { return std::uint64_t{x.ranges.size()}; });
   values("waits", [](const operation& x) { return std::uint64_t{x.waits.size()}; });
   return out.close(operations.size());
 }
@@ -178,6 +180,34 @@ std::string waits_json(const trace::trace& trace) {
   table out;
   out.named("from", from).named("call", call).named("cause", cause).named("until", until);
   return out.close(count);
+}
+
+std::string ranges_json(const trace::trace& trace) {
+  column_writer allocation, offset, bytes, how;
+  std::size_t count = 0;
+  for (const trace::operation& operation : trace.operations) {
+    for (const trace::byte_range& range : operation.ranges) {
+      allocation.add_number(range.allocation);
+      offset.add(range.offset);
+      bytes.add(range.bytes);
+      how.add(static_cast<std::uint64_t>(range.how) | (range.exact ? 4u : 0u));
+      ++count;
+    }
+  }
+  table out;
+  out.named("allocation", allocation).named("offset", offset);
+  return out.named("bytes", bytes).named("how", how).close(count);
+}
+
+std::string allocations_json(const trace::trace& trace) {
+  using trace::allocation;
+  table out;
+  out.column("kind", trace.allocations, [](column_writer& c, const allocation& x) {
+    c.add(static_cast<std::uint64_t>(x.kind));
+  });
+  out.column("bytes", trace.allocations,
+             [](column_writer& c, const allocation& x) { c.add(x.bytes); });
+  return out.close(trace.allocations.size());
 }
 
 std::string row_json(const timeline_row& row) {
@@ -256,6 +286,8 @@ std::string timeline_data(const trace::trace& trace, const timeline_notes& notes
   out += R"(,"calls":)" + calls;
   out += R"(,"operations":)" + operations_json(trace);
   out += R"(,"waits":)" + waits_json(trace);
+  out += R"(,"ranges":)" + ranges_json(trace);
+  out += R"(,"allocations":)" + allocations_json(trace);
   return out + "," + notes_json(notes) + "}";
 }
 

@@ -1,5 +1,7 @@
 #include "trace/assembler.hpp"
 
+#include <algorithm>
+
 namespace sb::trace {
 
 bool assembler::check(cursor& in, number which, std::size_t count) const {
@@ -146,12 +148,38 @@ void assembler::take_call(cursor& in, bool returned) {
   if (record.place != none) (void)check(in, record.place, result.places.size());
   std::string text = name(in, record.name);
   know_call(in, self);
+  if (record.done != none && (!returned || !can_be_done(record))) in.wrong();
   if (!in.good()) return;
   call_state& known = call_states_[self];
   // A number has at most one record of each sort, the one of its return last.
   if (known >= (returned ? call_state::returned : call_state::begun)) return in.wrong();
   known = returned ? call_state::returned : call_state::begun;
   keep_call(self, record, std::move(text));
+  if (record.done != none) add_done(self, record);
+}
+
+operation& assembler::add_operation(number self) {
+  if (self >= result.operations.size()) {
+    result.operations.resize(self + 1);
+    known_operations_.resize(self + 1, false);
+  }
+  known_operations_[self] = true;
+  return result.operations[self];
+}
+
+bool assembler::can_be_done(const call_record& call) const {
+  return call.like < call.done && call.done < calls_limit_ && !knows_operation(call.done) &&
+         knows_operation(call.like) && call.begin <= call.end;
+}
+
+void assembler::add_done(number self, const call_record& call) {
+  operation& op = add_operation(call.done);
+  op = result.operations[call.like];
+  op.call = self;
+  op.called = op.queued = op.ready = op.started = call.begin;
+  op.ended = call.end;
+  op.waits.clear();
+  op.status = 0;
 }
 
 void assembler::take_pending(const pending_call& one) {
@@ -170,6 +198,7 @@ void assembler::take_pending(const pending_call& one) {
   if (call_states_[one.self] == call_state::returned) return;
   call_states_[one.self] = call_state::returned;
   keep_call(one.self, record, record.name == none ? "" : result.names[record.name]);
+  if (record.done != none && can_be_done(record)) add_done(one.self, record);
 }
 
 void assembler::keep_call(number self, const call_record& record, std::string name) {
@@ -187,9 +216,9 @@ void assembler::keep_call(number self, const call_record& record, std::string na
 }
 
 void assembler::take_submitted(cursor& in) {
-  const auto self = static_cast<number>(result.operations.size());
-  operation& op = result.operations.emplace_back();
-  get_submitted(in, self, op, state_);
+  operation op;
+  const number self = get_submitted(in, op, state_);
+  if (self >= calls_limit_ || knows_operation(self)) in.wrong();
   if (op.device != none) (void)check(in, op.device, result.devices.size());
   if (op.peer != none) (void)check(in, op.peer, result.devices.size());
   if (op.stream != none) (void)check(in, op.stream, result.streams.size());
@@ -199,14 +228,15 @@ void assembler::take_submitted(cursor& in) {
   for (const byte_range& range : op.ranges)
     if (range.allocation != none) (void)check(in, range.allocation, result.allocations.size());
   know_call(in, op.call);
-  if (!in.good()) return result.operations.pop_back();
+  if (!in.good()) return;
   seen(op.called);
   seen(op.queued);
+  add_operation(self) = std::move(op);
 }
 
 void assembler::take_finished(cursor& in) {
   const number self = get_finished_number(in, state_);
-  if (!check(in, self, result.operations.size())) return;
+  if (!knows_operation(self)) return in.wrong();
   operation found;  // a record that is cut off leaves the operation as it was
   get_finished(in, self, found, state_);
   for (const edge& wait : found.waits) {
@@ -218,6 +248,7 @@ void assembler::take_finished(cursor& in) {
   op.ready = found.ready;
   op.started = found.started;
   op.ended = found.ended;
+  op.status = found.status;
   op.waits = std::move(found.waits);
   for (const nanoseconds time : {op.ready, op.started, op.ended}) seen(time);
 }
@@ -246,7 +277,33 @@ void assembler::take_end_of_range(cursor& in) {
   seen(state_.clock);
 }
 
+// An operation whose number was given out and that did not come into the file: those behind it
+// move up.
+void assembler::close_gaps() {
+  if (std::find(known_operations_.begin(), known_operations_.end(), false) ==
+      known_operations_.end())
+    return;
+  std::vector<number> moved(result.operations.size(), none);
+  std::vector<operation> all;
+  for (number i = 0; i < moved.size(); ++i) {
+    if (!known_operations_[i]) continue;
+    moved[i] = static_cast<number>(all.size());
+    all.push_back(std::move(result.operations[i]));
+  }
+  const auto now = [&](number old) { return old < moved.size() ? moved[old] : none; };
+  for (operation& op : all) {
+    op.record = now(op.record);
+    for (number& other : op.after) other = now(other);
+    std::erase(op.after, none);
+    std::erase_if(op.waits, [&](const edge& e) { return e.from != none && now(e.from) == none; });
+    for (edge& e : op.waits) e.from = now(e.from);
+  }
+  for (call& one : result.calls) one.blocked_on = now(one.blocked_on);
+  result.operations = std::move(all);
+}
+
 void assembler::finish() {
+  close_gaps();
   if (result.head.end == ending::unknown) result.end = latest_;
   for (std::size_t i = 0; i < result.calls.size(); ++i) {
     if (call_states_[i] == call_state::returned) continue;

@@ -11,7 +11,8 @@ namespace sb::trace {
 
 class assembler {
  public:
-  // Numbers of calls come before the calls themselves; a call's own record has four bytes at least.
+  // Numbers of calls come before the calls themselves, and those of operations in any order; the
+  // record of either has four bytes at least.
   explicit assembler(std::size_t file_bytes) : calls_limit_(open_calls_limit + file_bytes / 4) {}
 
   // Takes in one record whose kind is not `nothing_more` or `end`; the cursor says when it is wrong
@@ -30,6 +31,13 @@ class assembler {
   [[nodiscard]] bool check(cursor& in, number which, std::size_t count) const;
   void seen(nanoseconds time);
   void know_call(cursor& in, number which);
+  [[nodiscard]] bool knows_operation(number which) const {
+    return which < known_operations_.size() && known_operations_[which];
+  }
+  operation& add_operation(number self);
+  [[nodiscard]] bool can_be_done(const call_record& call) const;
+  void add_done(number self, const call_record& call);
+  void close_gaps();
   void take_call(cursor& in, bool returned);
   void keep_call(number self, const call_record& record, std::string name);
   void take_submitted(cursor& in);
@@ -45,6 +53,7 @@ class assembler {
   nanoseconds latest_ = 0;
   enum class call_state : std::uint8_t { unknown, begun, returned };
   std::vector<call_state> call_states_;
+  std::vector<bool> known_operations_;
   std::size_t calls_limit_;
 };
 

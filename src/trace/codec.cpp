@@ -10,11 +10,12 @@ Enum checked(cursor& in, unsigned value, Enum last) {
 }
 
 // A list cannot have more entries than bytes are left.
-std::size_t list_size(cursor& in) {
-  const std::uint64_t count = in.varint();
+std::size_t list_size(cursor& in, std::uint64_t count) {
   if (count > list_limit) in.wrong();
   return in.good() ? std::min<std::size_t>(count, in.left() + 1) : 0;
 }
+
+std::size_t list_size(cursor& in) { return list_size(in, in.varint()); }
 
 void get_shape(cursor& in, launch_shape& shape) {
   for (std::uint32_t& size : shape.grid) size = in.u32();
@@ -41,7 +42,7 @@ edge get_edge(cursor& in, number self, const operation& op, nanoseconds& until,
               const codec_state& state) {
   edge wait;
   const unsigned parts = in.u8();
-  wait.cause = checked(in, parts & edge_part::cause, wait_cause::allocation);
+  wait.cause = checked(in, parts & edge_part::cause, wait_cause::loading);
   if (parts & edge_part::from) wait.from = self - in.difference(0);
   if (parts & edge_part::call) wait.call = in.difference(state.call);
   if (parts & edge_part::until_ready) {
@@ -63,21 +64,31 @@ read_call get_call(cursor& in, codec_state& state) {
   const unsigned parts = in.u8();
   if (parts > call_part::all) in.wrong();
   found.self = in.difference(state.call);
-  call.thread = in.optional();
-  call.name = in.optional();
-  call.place = in.optional();
+  if (!(parts & call_part::same)) {
+    state.thread = in.optional();
+    state.name = in.optional();
+    state.place = in.optional();
+  }
+  call.thread = state.thread;
+  call.name = state.name;
+  call.place = state.place;
   call.begin = in.time(state.clock);
   call.end = in.time(call.begin);
   if (parts & call_part::blocked) call.blocked = in.varint();
   if (parts & call_part::blocked_on) call.blocked_on = in.difference(state.finished);
   if (parts & call_part::status) call.status = static_cast<std::int32_t>(unzigzag(in.varint()));
+  if (parts & call_part::done) {
+    state.finished = call.done = in.difference(state.finished);
+    state.like = call.like = in.difference(state.like);
+  }
   state.call = found.self;
   state.clock = call.begin;
   return found;
 }
 
-void get_submitted(cursor& in, number self, operation& op, codec_state& state) {
+number get_submitted(cursor& in, operation& op, codec_state& state) {
   const unsigned parts = in.fixed<std::uint16_t>();
+  const number self = state.submitted = in.difference(state.submitted);
   const unsigned kinds = in.u8();
   op.kind = checked(in, kinds & 15, operation_kind::marker);
   op.engine = checked(in, kinds >> 4, engine_kind::host);
@@ -115,6 +126,7 @@ void get_submitted(cursor& in, number self, operation& op, codec_state& state) {
   }
   if (parts & part::call) state.call = op.call;
   state.clock = called;
+  return self;
 }
 
 number get_finished_number(cursor& in, codec_state& state) {
@@ -128,9 +140,11 @@ void get_finished(cursor& in, number self, operation& op, codec_state& state) {
     *time = in.time(base);
     if (*time != never) base = *time;
   }
-  op.waits.resize(list_size(in));
+  const std::uint64_t count = in.varint();  // twice, and one more with a status
+  op.waits.resize(list_size(in, count / 2));
   nanoseconds until = op.ready != never ? op.ready : base;
   for (edge& wait : op.waits) wait = get_edge(in, self, op, until, state);
+  op.status = count % 2 != 0 ? static_cast<std::int32_t>(unzigzag(in.varint())) : 0;
   state.clock = base;
 }
 

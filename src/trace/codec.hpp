@@ -37,7 +37,10 @@ inline void copy_shape(const Shape& from, OtherShape& to) {
 struct codec_state {
   nanoseconds clock = 0;                            // the last time that was written
   number call = 0;                                  // the last call that was named
+  number submitted = none;                          // the last operation that was submitted
   number finished = 0;                              // the last operation that was finished
+  number like = 0;                                  // the last that one done in its call is like
+  number thread = none, name = none, place = none;  // of the last call
   launch_shape shape;                               // of the last kernel
   std::uint64_t range_offset = 0, range_bytes = 0;  // of the last range
 };
@@ -47,21 +50,36 @@ inline constexpr std::size_t plain_record_bytes = 192;
 
 inline std::size_t listed(std::size_t entries) { return std::min(entries, list_limit); }
 
+inline bool same_place(const call_record& call, const codec_state& state) {
+  return ((call.thread ^ state.thread) | (call.name ^ state.name) | (call.place ^ state.place)) ==
+         0;
+}
+
 inline byte* put_call(byte* at, number self, const call_record& call, codec_state& state) {
   const unsigned parts = (call.blocked ? call_part::blocked : 0) |
                          (call.blocked_on != none ? call_part::blocked_on : 0) |
-                         (call.status ? call_part::status : 0);
+                         (call.status ? call_part::status : 0) |
+                         (call.done != none ? call_part::done : 0) |
+                         (same_place(call, state) ? call_part::same : 0);
   *at++ = static_cast<byte>(parts);
   at = put_difference(at, self, state.call);
-  at = put_optional(at, call.thread);
-  at = put_optional(at, call.name);
-  at = put_optional(at, call.place);
+  if (!(parts & call_part::same)) {
+    at = put_optional(at, state.thread = call.thread);
+    at = put_optional(at, state.name = call.name);
+    at = put_optional(at, state.place = call.place);
+  }
   at = put_time(at, call.begin, state.clock);
   at = put_time(at, call.end, call.begin);
   if (parts & call_part::blocked) at = put_varint(at, call.blocked);
   if (parts & call_part::blocked_on) at = put_difference(at, call.blocked_on, state.finished);
   if (parts & call_part::status)
     at = put_signed(at, static_cast<std::uint64_t>(std::int64_t{call.status}));
+  if (parts & call_part::done) {
+    at = put_difference(at, call.done, state.finished);
+    at = put_difference(at, call.like, state.like);
+    state.finished = call.done;
+    state.like = call.like;
+  }
   state.call = self;
   state.clock = call.begin;
   return at;
@@ -84,6 +102,8 @@ inline byte* put_submitted(byte* at, number self, const submitted_record& op, co
   unsigned parts = 0;
   // The parts stand in front; which there are is known at the end.
   at += 2;
+  at = put_difference(at, self, state.submitted);
+  state.submitted = self;
   *at++ = static_cast<byte>(static_cast<unsigned>(op.kind) | static_cast<unsigned>(op.engine) << 4);
   at = put_optional(at, op.device);
   at = put_time(at, op.called, state.clock);
@@ -164,7 +184,7 @@ inline byte* put_finished(byte* at, number self, const finished_record& op, code
   put(op.started);
   put(op.ended);
   const std::size_t count = listed(op.waits.size());
-  at = put_varint(at, count);
+  at = put_varint(at, 2 * count + (op.status != 0 ? 1 : 0));
   nanoseconds until = op.ready != never ? op.ready : base;
   for (const edge& wait : op.waits.first(count)) {
     const unsigned when = wait.until == op.ready     ? edge_part::until_ready
@@ -179,6 +199,7 @@ inline byte* put_finished(byte* at, number self, const finished_record& op, code
     at = put_time(at, wait.until, until);
     if (wait.until != never) until = wait.until;
   }
+  if (op.status != 0) at = put_signed(at, static_cast<std::uint64_t>(std::int64_t{op.status}));
   state.finished = self;
   state.clock = base;
   return at;
@@ -191,7 +212,7 @@ struct read_call {
   call_record call;
 };
 read_call get_call(cursor& in, codec_state& state);
-void get_submitted(cursor& in, number self, operation& op, codec_state& state);
+number get_submitted(cursor& in, operation& op, codec_state& state);  // answers its number
 // Which operation it is has to be known first, and that there is one.
 number get_finished_number(cursor& in, codec_state& state);
 void get_finished(cursor& in, number self, operation& op, codec_state& state);

@@ -38,7 +38,7 @@ std::string waits(const operation& op) {
 void export_csv(const trace& what, const export_sink& out) {
   out("operation,kind,name,device,stream,engine,connection,priority,call,line,called,queued,ready,"
       "started,ended,bytes,direction,host memory,grid,block,shared bytes,registers,graph,event,"
-      "waits for record,waits\n");
+      "waits for record,waits,error\n");
   for (number i = 0; i < what.operations.size(); ++i) {
     const operation& op = what.operations[i];
     const bool is_kernel = op.kind == operation_kind::kernel;
@@ -67,7 +67,8 @@ void export_csv(const trace& what, const export_sink& out) {
     add(field(op.graph));
     add(field(op.event));
     add(field(op.record));
-    line += waits(op) + "\n";
+    add(waits(op));
+    line += (op.status != 0 ? std::to_string(op.status) : "") + "\n";
     out(line);
   }
 }

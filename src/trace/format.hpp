@@ -12,7 +12,7 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 2;
+inline constexpr std::uint32_t format_version = 3;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
 enum class record_kind : std::uint8_t {
@@ -54,8 +54,8 @@ inline constexpr std::uint64_t end_word(ending how, bool deterministic) {
 // The end record has a fixed size: kind, ending, deterministic, time, checksum, end_magic.
 inline constexpr std::size_t end_record_bytes = 1 + 1 + 1 + 8 + 8 + 8;
 
-// Numbers of calls are given out when they begin, records written when they return. More than this
-// many calls are never open at once.
+// Numbers of calls are given out when they begin, records written when they return; those of the
+// operations that are done within them as well. More than this many are never open at once.
 inline constexpr std::uint32_t open_calls_limit = 65536;
 
 // Which parts a `submitted` record has.
@@ -70,7 +70,8 @@ inline constexpr unsigned all = 0xffff;
 
 // Which parts a `call` record has.
 namespace call_part {
-inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, all = 7;
+inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, done = 1u << 3,
+                          same = 1u << 4, all = 31;
 }
 
 // The first byte of an edge: the cause, which ends it has, and whether it lasted until the

@@ -5,13 +5,15 @@
 //   slot  := lane*64
 //   lane  := entry*32
 //   entry := call:u32 thread:u32 name:u32 place:u32 begin:u64 end:u64 blocked:u64
-//            blocked on:u32 status:u32 mark:u32 zero*12
+//            blocked on:u32 status:u32 mark:u32 done:u32 like:u32 check:u32
 //
-// The mark is stored last and taken away when the call is a record; one that is both was killed in
-// between.
+// The mark is taken away when the call is a record; one that is both was killed in between. An
+// entry whose check does not match is just being written. That, and not the order of the stores,
+// tells those who look at it from elsewhere: an ordered store would make the next call wait for it.
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <span>
 
 #include "trace/encoding.hpp"
@@ -23,64 +25,111 @@ namespace sb::trace {
 inline constexpr std::size_t pending_entry_bytes = 64, pending_lane_entries = 32;
 inline constexpr std::size_t pending_lane_bytes = pending_entry_bytes * pending_lane_entries;
 inline constexpr std::size_t pending_lanes = block_bytes / pending_lane_bytes;
-inline constexpr std::size_t pending_mark_at = 48;
+inline constexpr std::size_t pending_words = pending_entry_bytes / sizeof(std::uint64_t);
 inline constexpr std::uint32_t pending_mark = 0x4c4c4143;  // "CALL"
 
+// A thread's own. It belongs to one writer, known by its number: the place of an old one may be
+// taken.
+struct pending_lane {
+  std::uint64_t owner = 0;    // 0: there is none
+  std::uint64_t without = 0;  // the writer that had none left
+  byte* begin = nullptr;
+  std::size_t count = 0;
+  bool over = false;  // the thread ends
+};
+
+// The entry as words, the lower half first; files are of that order on every machine.
+class pending_entry {
+ public:
+  static constexpr std::uint64_t both(std::uint32_t low, std::uint32_t high) {
+    return low | std::uint64_t{high} << 32;
+  }
+  static constexpr std::uint32_t low(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word);
+  }
+  static constexpr std::uint32_t high(std::uint64_t word) {
+    return static_cast<std::uint32_t>(word >> 32);
+  }
+  // Of all before it, the lower half of the last word included.
+  static constexpr std::uint32_t check(const std::uint64_t (&words)[pending_words]) {
+    std::uint64_t sum = both(low(words[pending_words - 1]), 0);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i + 1 < pending_words; ++i) sum = std::rotl(sum, 7) ^ words[i];
+    return low(sum) ^ high(sum);
+  }
+
+  static void store(byte* entry, std::size_t i, std::uint64_t word) {
+    if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+    at(entry, i).store(word, std::memory_order_relaxed);
+  }
+  static std::uint64_t load(byte* entry, std::size_t i) {
+    const std::uint64_t word = at(entry, i).load(std::memory_order_relaxed);
+    return std::endian::native == std::endian::big ? __builtin_bswap64(word) : word;
+  }
+
+ private:
+  static std::atomic_ref<std::uint64_t> at(byte* entry, std::size_t i) {
+    return std::atomic_ref<std::uint64_t>(reinterpret_cast<std::uint64_t*>(entry)[i]);
+  }
+};
+
 inline void put_pending(byte* entry, number self, const call_record& call) {
-  byte* at = put_fixed(entry, self);
-  at = put_fixed(at, call.thread);
-  at = put_fixed(at, call.name);
-  at = put_fixed(at, call.place);
-  at = put_fixed(at, call.begin);
-  at = put_fixed(at, call.end);
-  at = put_fixed(at, call.blocked);
-  at = put_fixed(at, call.blocked_on);
-  put_fixed(at, static_cast<std::uint32_t>(call.status));
-  byte mark[sizeof pending_mark];
-  put_fixed(mark, pending_mark);
-  std::uint32_t stored = 0;
-  std::memcpy(&stored, mark, sizeof stored);
-  std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(entry + pending_mark_at))
-      .store(stored, std::memory_order_release);
+  using e = pending_entry;
+  std::uint64_t words[pending_words] = {
+      e::both(self, call.thread),
+      e::both(call.name, call.place),
+      call.begin,
+      call.end,
+      call.blocked,
+      e::both(call.blocked_on, static_cast<std::uint32_t>(call.status)),
+      e::both(pending_mark, call.done),
+      call.like};
+  words[7] = e::both(call.like, e::check(words));
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < pending_words; ++i) e::store(entry, i, words[i]);
 }
 
-inline void clear_pending(byte* entry) {
-  std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(entry + pending_mark_at))
-      .store(0, std::memory_order_release);
-}
-
-inline bool is_pending(byte* entry) {
-  return std::atomic_ref<std::uint32_t>(*reinterpret_cast<std::uint32_t*>(entry + pending_mark_at))
-             .load(std::memory_order_acquire) != 0;
-}
+inline void clear_pending(byte* entry) { pending_entry::store(entry, 6, 0); }
 
 struct pending_call {
   number self = none;
   call_record call;
 };
 
-// Of an entry that has its mark.
-inline pending_call get_pending(const byte* entry) {
-  cursor in(entry, entry + pending_entry_bytes);
-  pending_call found;
-  found.self = in.fixed<std::uint32_t>();
-  found.call.thread = in.fixed<std::uint32_t>();
-  found.call.name = in.fixed<std::uint32_t>();
-  found.call.place = in.fixed<std::uint32_t>();
-  found.call.begin = in.fixed<std::uint64_t>();
-  found.call.end = in.fixed<std::uint64_t>();
-  found.call.blocked = in.fixed<std::uint64_t>();
-  found.call.blocked_on = in.fixed<std::uint32_t>();
-  found.call.status = static_cast<std::int32_t>(in.fixed<std::uint32_t>());
-  return found;
+// False: there is none.
+inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_call& found) {
+  using e = pending_entry;
+  if (e::low(words[6]) != pending_mark) return false;
+  if (e::high(words[7]) != e::check(words)) return false;
+  found.self = e::low(words[0]);
+  found.call = {.thread = e::high(words[0]),
+                .name = e::low(words[1]),
+                .place = e::high(words[1]),
+                .begin = words[2],
+                .end = words[3],
+                .blocked = words[4],
+                .blocked_on = e::low(words[5]),
+                .status = static_cast<std::int32_t>(e::high(words[5])),
+                .done = e::high(words[6]),
+                .like = e::low(words[7])};
+  return true;
 }
 
-// Calls `take` with every call of a slot.
+inline bool get_pending(byte* entry, pending_call& found) {
+  std::uint64_t words[pending_words];
+#pragma GCC unroll 8
+  for (std::size_t i = 0; i < pending_words; ++i) words[i] = pending_entry::load(entry, i);
+  return get_pending(words, found);
+}
+
+// Calls `take` with every call of a slot in a file.
 template <class Take>
 void for_each_pending(std::span<const byte> slot, Take&& take) {
   for (; slot.size() >= pending_entry_bytes; slot = slot.subspan(pending_entry_bytes)) {
-    cursor in(slot.data() + pending_mark_at, slot.data() + pending_entry_bytes);
-    if (in.fixed<std::uint32_t>() == pending_mark) take(get_pending(slot.data()));
+    cursor in(slot.data(), slot.data() + pending_entry_bytes);
+    std::uint64_t words[pending_words];
+    for (std::uint64_t& word : words) word = in.fixed<std::uint64_t>();
+    if (pending_call found; get_pending(words, found)) take(found);
   }
 }
 

@@ -16,6 +16,9 @@ struct call_record {
   nanoseconds blocked = 0;
   number blocked_on = none;
   std::int32_t status = 0;
+  // An operation that was done within the call, from its beginning to its end, and is in
+  // everything else as an operation before: its number (writer::begin_operation), and that one's.
+  number done = none, like = none;
 };
 
 // An operation as far as it is known when it comes into its stream.
@@ -51,6 +54,7 @@ struct finished_record {
   nanoseconds started = never;
   nanoseconds ended = never;
   std::span<const edge> waits;
+  std::int32_t status = 0;
 };
 
 struct annotation_record {

@@ -57,6 +57,7 @@ void add_operation(const trace& what, const operation& op, std::vector<detail>& 
   }
   if (op.kind == operation_kind::copy && op.host_memory != memory_kind::device)
     add_text(list, "host memory", std::string(word(op.host_memory)));
+  if (op.status != 0) add_text(list, "error", error_name(op.status));
   if (op.event != none) add("event", op.event);
   if (op.graph != none) add("graph", op.graph);
   if (op.queued != never) add("queued", op.queued);

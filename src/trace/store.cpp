@@ -124,7 +124,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
         break;
       case moment::what::finished: {
         const operation& op = what.operations[next.which];
-        out.finished(next.which, {op.ready, op.started, op.ended, op.waits});
+        out.finished(next.which, {op.ready, op.started, op.ended, op.waits, op.status});
         break;
       }
       case moment::what::called:

@@ -137,6 +137,7 @@ enum class wait_cause : std::uint8_t {
   device_full,     // the multiprocessors had no room, or too many kernels were resident
   host_call,       // the host issued it late: it was in the call named by `call`
   allocation,      // stream-ordered memory that another stream still used
+  loading,         // the kernel was loaded at its first use, behind what was pending then
 };
 
 // One thing that an operation waited for. Edges are in the order of `until`.
@@ -181,6 +182,7 @@ struct operation {
   nanoseconds ready = never;    // everything it depends on was complete
   nanoseconds started = never;  // it had its engine
   nanoseconds ended = never;
+  std::int32_t status = 0;  // cudaError_t that it failed with
   std::uint64_t bytes = 0;  // copies, fills, allocations
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, registers = 0;  // per block; per thread

@@ -34,9 +34,9 @@ std::string_view word(engine_kind kind) {
 }
 
 std::string_view word(wait_cause cause) {
-  static constexpr std::array<std::string_view, 9> words = {
+  static constexpr std::array<std::string_view, 10> words = {
       "stream_order", "event",       "legacy_barrier", "graph_edge", "queue_head",
-      "engine_busy",  "device_full", "host_call",      "allocation"};
+      "engine_busy",  "device_full", "host_call",      "allocation", "loading"};
   return at(words, cause);
 }
 
@@ -50,6 +50,26 @@ std::string_view word(memory_kind kind) {
   static constexpr std::array<std::string_view, 4> words = {"device", "pinned", "managed",
                                                             "pageable"};
   return at(words, kind);
+}
+
+std::string error_name(std::int32_t status) {
+  struct known {
+    std::int32_t status;
+    std::string_view name;
+  };
+  static constexpr std::array<known, 10> names = {{{700, "cudaErrorIllegalAddress"},
+                                                   {701, "cudaErrorLaunchOutOfResources"},
+                                                   {702, "cudaErrorLaunchTimeout"},
+                                                   {710, "cudaErrorAssert"},
+                                                   {714, "cudaErrorHardwareStackError"},
+                                                   {715, "cudaErrorIllegalInstruction"},
+                                                   {716, "cudaErrorMisalignedAddress"},
+                                                   {717, "cudaErrorInvalidAddressSpace"},
+                                                   {718, "cudaErrorInvalidPc"},
+                                                   {719, "cudaErrorLaunchFailure"}}};
+  for (const known& one : names)
+    if (one.status == status) return std::string(one.name) + " (" + std::to_string(status) + ")";
+  return "error " + std::to_string(status);
 }
 
 std::string label(const trace& what, const operation& op) {

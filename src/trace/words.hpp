@@ -14,6 +14,9 @@ namespace sb::trace {
 [[nodiscard]] std::string_view word(copy_direction direction);
 [[nodiscard]] std::string_view word(memory_kind kind);
 
+// cudaErrorIllegalAddress (700); the number alone where an operation cannot fail with it.
+[[nodiscard]] std::string error_name(std::int32_t status);
+
 // What to call an operation: the kernel's name, "copy host to device", …
 [[nodiscard]] std::string label(const trace& what, const operation& op);
 [[nodiscard]] std::string stream_label(const trace& what, number stream);

@@ -4,8 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
-
-#include "trace/pending_calls.hpp"
+#include <utility>
 
 namespace sb::trace {
 namespace {
@@ -67,43 +66,33 @@ outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const hea
   return std::unique_ptr<writer>(new writer(std::move(*file), calls));
 }
 
-// A lane belongs to one writer, known by its number: the place of an old one may be taken.
-struct writer::lane {
-  std::uint64_t owner = 0;
-  byte* begin = nullptr;  // null: there was none left
-  std::size_t count = 0;
-  bool over = false;  // the thread ends
-};
-
 struct writer::lane_guard {
+  pending_lane& own;
+
   ~lane_guard() {
-    lane& own = own_lane();
+    const std::uint64_t owner = std::exchange(own.owner, 0);
     own.over = true;
     if (!own.begin) return;
     const guard locked(live().lock);
     for (writer* one : live().all)
-      if (one->self_ == own.owner) one->leave(own.begin);
+      if (one->self_ == owner) one->leave(own.begin);
   }
 };
 
-writer::lane& writer::own_lane() {
-  thread_local constinit lane own;
-  return own;
-}
-
-bool writer::has_lane(lane& own) {
-  if (own.owner == self_) return own.begin != nullptr && !own.over;
-  if (own.over) return false;
-  thread_local const lane_guard leaves;
+bool writer::has_lane(pending_lane& own) {
+  if (own.owner == self_) return true;
+  if (own.over || own.without == self_ || order_ != call_order::gathered) return false;
+  thread_local const lane_guard leaves{own};
   (void)leaves;
   const guard locked(lock_);
-  own = {.owner = self_};
+  own = {};
   if (!free_lanes_.empty()) {
     own.begin = free_lanes_.back();
     free_lanes_.pop_back();
   } else if (lanes_ < pending_lanes) {
     own.begin = pending_ + lanes_++ * pending_lane_bytes;
   }
+  (own.begin != nullptr ? own.owner : own.without) = self_;
   return own.begin != nullptr;
 }
 
@@ -111,8 +100,8 @@ bool writer::has_lane(lane& own) {
 void writer::flush(byte* lane_begin) {
   for (std::size_t i = 0; i < pending_lane_entries; ++i) {
     byte* const entry = lane_begin + i * pending_entry_bytes;
-    if (!is_pending(entry)) continue;
-    const pending_call one = get_pending(entry);
+    pending_call one;
+    if (!get_pending(entry, one)) continue;
     append(record_kind::call, plain_record_bytes,
            [&](byte* at) { return put_call(at, one.self, one.call, state_); });
     clear_pending(entry);
@@ -257,8 +246,8 @@ void writer::blocks(number call, const call_record& what) {
   });
 }
 
-void writer::returned(number call, const call_record& what) {
-  if (lane& own = own_lane(); order_ == call_order::gathered && has_lane(own)) {
+void writer::returned_slowly(pending_lane& own, number call, const call_record& what) {
+  if (has_lane(own)) {
     put_pending(own.begin + own.count * pending_entry_bytes, call, what);
     if (++own.count < pending_lane_entries) return;
     own.count = 0;
@@ -273,10 +262,11 @@ void writer::returned(number call, const call_record& what) {
 
 number writer::submitted(const submitted_record& what) {
   const guard locked(lock_);
+  const number self = begin_operation();
   const std::size_t lists = listed(what.after.size()) + listed(what.ranges.size());
   append(record_kind::submitted, plain_record_bytes + lists * list_entry_limit,
-         [&](byte* at) { return put_submitted(at, operations_, what, state_); });
-  return operations_++;
+         [&](byte* at) { return put_submitted(at, self, what, state_); });
+  return self;
 }
 
 void writer::finished(number operation, const finished_record& what) {

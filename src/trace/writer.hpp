@@ -25,7 +25,8 @@
 //   ... (*out)->blocks(c, record);                  // only before waiting: begin, name, place
 //   (*out)->returned(c, record);                    // exactly once for each begun call
 //
-//   const number o = (*out)->submitted({...});      // when it comes into its stream
+//   const number o = (*out)->submitted({...});      // when it comes into its stream, in the order
+//                                                   // of all that others may wait for
 //   (*out)->finished(o, {ready, started, ended, waits});
 //
 //   (*out)->close(ending::complete, deterministic, now);
@@ -44,6 +45,7 @@
 #include "trace/block_file.hpp"
 #include "trace/codec.hpp"
 #include "trace/name_table.hpp"
+#include "trace/pending_calls.hpp"
 #include "trace/record_lock.hpp"
 #include "trace/records.hpp"
 
@@ -74,8 +76,21 @@ class writer {
 
   number begin_call() { return calls_.fetch_add(1, std::memory_order_relaxed); }
   void blocks(number call, const call_record& what);  // `end` is not looked at
-  void returned(number call, const call_record& what);
+  void returned(number call, const call_record& what) { returned(own_lane_, call, what); }
+  // With the lane of the calling thread, which is always the same one.
+  void returned(pending_lane& own, number call, const call_record& what) {
+    if (own.owner != self_ || own.count + 1 >= pending_lane_entries)
+      return returned_slowly(own, call, what);
+    put_pending(own.begin + own.count++ * pending_entry_bytes, call, what);
+  }
 
+  // The number of an operation that a call's record is going to tell of: call_record::done.
+  // Not by two threads at once, nor while another one is in submitted().
+  number begin_operation() {
+    const number self = operations_.load(std::memory_order_relaxed);
+    operations_.store(self + 1, std::memory_order_relaxed);
+    return self;
+  }
   number submitted(const submitted_record& what);
   void finished(number operation, const finished_record& what);
 
@@ -91,11 +106,11 @@ class writer {
   void forget_after_fork();
 
  private:
-  struct lane;        // of the calling thread
   struct lane_guard;  // gives it back when the thread ends
-  static lane& own_lane();
+  static inline thread_local constinit pending_lane own_lane_;
   writer(std::unique_ptr<block_file> file, call_order calls);
-  [[nodiscard]] bool has_lane(lane& own);
+  void returned_slowly(pending_lane& own, number call, const call_record& what);
+  [[nodiscard]] bool has_lane(pending_lane& own);
   void flush(byte* lane_begin);
   void leave(byte* lane_begin);  // its thread ends
   template <class Body>
@@ -105,6 +120,7 @@ class writer {
 
   // The threads that call and those that run the work write different lines of the cache.
   alignas(64) std::atomic<number> calls_{0};
+  alignas(64) std::atomic<number> operations_{0};
   const std::uint64_t self_;  // no other writer of this process has or had it
   const call_order order_;
   byte* const pending_;
@@ -116,8 +132,7 @@ class writer {
   codec_state state_;
   name_table names_;
   place_table places_;
-  number devices_ = 0, streams_ = 0, threads_ = 0, allocations_ = 0, operations_ = 0,
-         annotations_ = 0;
+  number devices_ = 0, streams_ = 0, threads_ = 0, allocations_ = 0, annotations_ = 0;
 };
 
 }  // namespace sb::trace

@@ -54,6 +54,29 @@ TEST(Findings, AKernelThatFillsTheDeviceBeforeASmallOneIsFound) {
   expect_healthy(small_kernel(false, 0));
 }
 
+// Two kernels on two streams; the second is loaded behind the first.
+trace::trace two_kernels(bool loaded_before) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number first = b.line(130).kernel(s1, "first", 800_us);
+  const number second = b.line(131).kernel(s2, "second", 800_us);
+  if (!loaded_before) b.task_of(second).loading.push_back(first);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AKernelThatIsLoadedBehindAnotherIsFound) {
+  const trace::trace t = two_kernels(false);
+  const finding f = found(t, "first-use");
+  EXPECT_GT(f.cost, 700_us);
+  EXPECT_THAT(f.operations, testing::ElementsAre(1));
+  EXPECT_NE(f.change.find("CUDA_MODULE_LOADING=EAGER"), std::string::npos);
+  ASSERT_EQ(t.operations[1].waits.size(), 1U);
+  EXPECT_EQ(t.operations[1].waits[0].cause, trace::wait_cause::loading);
+  expect_without(t, "kernel-fills-device");
+  expect_healthy(two_kernels(true));
+}
+
 trace::trace urgent_work(int priority_of_what_it_needs) {
   program_builder b;
   const number middle = b.stream(stream_kind::non_blocking, -2);

@@ -74,6 +74,7 @@ class program_builder {
   program_builder& reads(number allocation);
   program_builder& writes(number allocation);
 
+  [[nodiscard]] task& task_of(number operation) { return program_.tasks[operation]; }
   [[nodiscard]] const program& written() const { return program_; }
   [[nodiscard]] trace::trace& records() { return trace_; }
   [[nodiscard]] trace::trace run() const;

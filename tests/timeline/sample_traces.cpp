@@ -127,6 +127,9 @@ trace::trace small_trace() {
   const number done = make.name("on_done(void*)");
   constexpr std::uint64_t mebibytes = 4 << 20;
 
+  for (number i = 0; i < 2; ++i)
+    out.allocations.push_back({.device = 0, .bytes = mebibytes, .from = us});
+
   // Streams 1 and 2: copy, kernel, copy. The copies share one engine per direction.
   std::array<number, 3> in{}, run{};
   for (number s = 1; s <= 2; ++s) {
@@ -138,6 +141,7 @@ trace::trace small_trace() {
   for (number s = 1; s <= 2; ++s) {
     const number c = make.call("cudaLaunchKernel", 32, 3 * us);
     operation what = kernel(scale, s);
+    what.ranges.push_back({s - 1, 0, mebibytes, trace::access::read_write, false});
     what.waits.push_back(after(in[s], wait_cause::stream_order));
     if (s == 2) what.waits.push_back(after(run[1], wait_cause::device_full));
     run[s] = make.add(std::move(what), c, (s == 1 ? 97 : 217) * us, (s == 1 ? 217 : 337) * us);

@@ -151,7 +151,7 @@ class Export(unittest.TestCase):
         self.assertEqual(rows[1]["waits"], "stream_order:0:3000")
         self.assertEqual(rows[3]["started"], "")
         for row in csv.reader(io.StringIO(self.text("random", "csv"))):
-            self.assertEqual(len(row), 26)
+            self.assertEqual(len(row), 27)
 
     def test_tables_are_those_of_nsys(self):
         text = self.text("complete", "text")

@@ -119,10 +119,11 @@ inline trace sample(unsigned seed, sample_size size = {}) {
       op.ready = op.queued + below(1000);
       op.started = op.ready + below(1000);
       if (below(10)) op.ended = op.started + below(1'000'000);
+      if (below(20) == 0) op.status = static_cast<std::int32_t>(below(1000));
       nanoseconds until = op.queued;
       for (std::uint64_t n = below(4); n > 0; --n) {
         edge wait;
-        wait.cause = static_cast<wait_cause>(below(9));
+        wait.cause = static_cast<wait_cause>(below(10));
         if (wait.cause == wait_cause::host_call)
           wait.call = static_cast<number>(below(size.calls));
         else if (i > 0)

@@ -112,6 +112,124 @@ TEST_F(TraceWriter, CallsThatReturnedAreLeftByAKilledProgramWhenTheyAreGathered)
   }
 }
 
+// A kernel, then calls each of which does one like it.
+void write_repeated(writer& out, number calls) {
+  const number stream = out.stream({0, stream_kind::non_blocking, false, 0, 1, ""});
+  submitted_record first = kernel(out.name("small"), 5);
+  first.stream = stream;
+  first.grid[0] = 7;
+  const byte_range range{out.allocated(memory_kind::device, 0, 64, 0, none), 0, 64, access::write,
+                         false};
+  first.ranges = {&range, 1};
+  const number like = out.submitted(first);
+  const edge waited{none, none, wait_cause::loading, 6};
+  out.finished(like, {6, 7, 8, {&waited, 1}, 0});
+  call_record call;
+  call.thread = out.thread("main");
+  call.name = out.name("cudaLaunchKernel");
+  call.place = out.place("a.cu", 7);
+  for (number i = 0; i < calls; ++i) {
+    const number which = out.begin_call();
+    call.begin = 10 * i + 10;
+    call.end = 10 * i + 15;
+    call.done = out.begin_operation();
+    call.like = like;
+    out.returned(which, call);
+  }
+}
+
+void expect_repeated(const trace& found, number calls) {
+  ASSERT_EQ(found.operations.size(), calls + 1);
+  for (number i = 0; i < calls; ++i) {
+    const operation& op = found.operations[i + 1];
+    EXPECT_EQ(op.kind, operation_kind::kernel);
+    EXPECT_EQ(found.names[op.name], "small");
+    EXPECT_EQ(op.stream, 1u);
+    EXPECT_EQ(op.grid[0], 7u);
+    EXPECT_EQ(op.call, i);
+    EXPECT_EQ(op.called, 10 * i + 10);
+    EXPECT_EQ(op.started, 10 * i + 10);
+    EXPECT_EQ(op.ended, 10 * i + 15);
+    EXPECT_TRUE(op.waits.empty());
+    ASSERT_EQ(op.ranges.size(), 1u);
+    EXPECT_EQ(op.ranges[0].bytes, 64u);
+  }
+}
+
+TEST_F(TraceWriter, AnOperationThatIsDoneInItsCallIsLikeOneBefore) {
+  constexpr number calls = 70;
+  for (const call_order order : {call_order::as_returned, call_order::gathered}) {
+    const std::string name = order == call_order::gathered ? "done_gathered" : "done";
+    auto out = opened(name, order);
+    write_repeated(*out, calls);
+    out->close(ending::complete, false, 10'000);
+    EXPECT_LT(out->bytes() / calls, 20u);
+    expect_repeated(read(name), calls);
+  }
+}
+
+TEST_F(TraceWriter, OperationsThatWereDoneInTheirCallsAreLeftByAKilledProgram) {
+  constexpr number calls = 40;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    header head;
+    auto out = writer::open(path("done_killed"), head, existing_file::refuse, call_order::gathered);
+    (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
+    (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
+    write_repeated(**out, calls);
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  expect_repeated(read("done_killed"), calls);
+}
+
+// A thread that is stopped between the two leaves a number without an operation.
+TEST_F(TraceWriter, NumbersOfOperationsThatNeverCameAreLeftOut) {
+  auto out = opened("gaps");
+  const number name = out->name("kernel");
+  const number first = out->submitted(kernel(name, 1));
+  (void)out->begin_operation();
+  const number second = out->submitted(kernel(name, 2));
+  const edge order{first, none, wait_cause::stream_order, 3};
+  out->finished(first, {1, 1, 3, {}, 0});
+  out->finished(second, {3, 3, 4, {&order, 1}, 0});
+  (void)out->begin_operation();
+  submitted_record wait = kernel(none, 5);
+  wait.kind = operation_kind::event_wait;
+  wait.record = second;
+  out->submitted(wait);
+  out->close(ending::complete, false, 10);
+  const trace found = read("gaps");
+  ASSERT_EQ(found.operations.size(), 3u);
+  ASSERT_EQ(found.operations[1].waits.size(), 1u);
+  EXPECT_EQ(found.operations[1].waits[0].from, 0u);
+  EXPECT_EQ(found.operations[2].record, 1u);
+}
+
+// What is half written by a thread that goes on is not there.
+TEST(PendingCalls, AnEntryThatIsBeingWrittenDoesNotCount) {
+  alignas(8) byte entry[pending_entry_bytes] = {};
+  call_record call;
+  call.thread = 0;
+  call.name = 1;
+  call.begin = 100;
+  call.end = 200;
+  put_pending(entry, 7, call);
+  pending_call found;
+  ASSERT_TRUE(get_pending(entry, found));
+  EXPECT_EQ(found.self, 7u);
+  EXPECT_EQ(found.call.end, 200u);
+  for (std::size_t at = 0; at < pending_entry_bytes; ++at) {
+    entry[at] ^= 0x10;
+    EXPECT_FALSE(get_pending(entry, found)) << at;
+    entry[at] ^= 0x10;
+  }
+  clear_pending(entry);
+  EXPECT_FALSE(get_pending(entry, found));
+}
+
 // More threads than there are lanes, one after another and at once; some end before the writer
 // does.
 TEST_F(TraceWriter, ManyThreadsGatherTheirCalls) {

@@ -147,6 +147,7 @@ describe.skipIf(!executable)("the page", () => {
     expect(await tip.locator(".tip-waits li").allTextContents()).toEqual([
       "scale filled the device, until 217.00 µs", "copy to device, 4 MiB came before it in its stream, until 175.00 µs"]);
     expect(await tip.textContent()).toContain("1 operation waited for it");
+    expect(await tip.textContent()).toMatch(/(reads|writes)device memory \d+, somewhere in/);
   });
 
   test("follows edges from a click: what it waited for, and what waited for it", async () => {

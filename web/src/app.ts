@@ -497,7 +497,7 @@ export class App implements PanelActions {
   private showTip(thing: Thing, x: number, y: number): void {
     const { trace, edges } = this.scene;
     const { title, bar, kind, fields } = describe(trace, thing);
-    const short = fields.filter(({ name }) => ["started", "began", "duration", "state", "size", "grid", "of that waiting", "because"].includes(name));
+    const short = fields.filter(({ name }) => ["started", "began", "duration", "state", "failed", "size", "grid", "reads", "writes", "of that waiting", "because"].includes(name));
     const children: HTMLElement[] = [
       make("h3", {}, swatch(bar), title),
       make("p", {}, kind, thing.kind === "operation" ? ` · ${streamLabel(trace, trace.operations.stream[thing.what])}` : ""),

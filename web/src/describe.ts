@@ -38,6 +38,32 @@ function threadLabel(trace: Trace, thread: number): string {
 
 const shape = (x: number, y: number, z: number): string => (z > 1 ? `${x} × ${y} × ${z}` : y > 1 ? `${x} × ${y}` : `${x}`);
 
+/** Allocations and the bytes of them, for those ranges of an operation that have the bit. */
+function rangesOf(trace: Trace, what: number, bit: number): string {
+  const { ranges, allocations } = trace;
+  const parts: string[] = [];
+  for (let r = ranges.begins[what]; r < ranges.begins[what + 1]; r++) {
+    if (!(ranges.how[r] & bit)) continue;
+    const which = ranges.allocation[r];
+    const memory = which >= 0 ? `${memoryNames[allocations.kind[which]]} memory ${which}` : "memory";
+    const from = ranges.offset[r];
+    const to = from + ranges.bytes[r];
+    const whole = which >= 0 && from === 0 && to === allocations.bytes[which];
+    parts.push(ranges.how[r] & 4
+      ? `${memory}, ${whole ? `all ${bytes(to)}` : `bytes ${from} to ${to}`}`
+      : `${memory}, somewhere in ${whole ? `its ${bytes(to)}` : `bytes ${from} to ${to}`}`);
+  }
+  return parts.length > 4 ? `${parts.slice(0, 4).join("; ")}; and ${parts.length - 4} more` : parts.join("; ");
+}
+
+/** As error_name in src/trace/words.cpp. */
+const errorNames: Record<number, string> = {
+  700: "cudaErrorIllegalAddress", 701: "cudaErrorLaunchOutOfResources", 702: "cudaErrorLaunchTimeout",
+  710: "cudaErrorAssert", 714: "cudaErrorHardwareStackError", 715: "cudaErrorIllegalInstruction",
+  716: "cudaErrorMisalignedAddress", 717: "cudaErrorInvalidAddressSpace", 718: "cudaErrorInvalidPc",
+  719: "cudaErrorLaunchFailure",
+};
+
 function describeOperation(trace: Trace, what: number): Description {
   const o = trace.operations;
   const fields: Field[] = [];
@@ -50,6 +76,7 @@ function describeOperation(trace: Trace, what: number): Description {
     if (ended > started || kind <= Kind.hostFunction) add("duration", duration(ended - started));
   } else if (started >= 0) add("duration", "did not end");
   else add("state", "never started");
+  if (o.status[what] > 0) add("failed", errorNames[o.status[what]] ?? `cudaError ${o.status[what]}`);
   if (o.called[what] >= 0 && started >= 0) add("after its call", duration(started - o.called[what]));
   if (o.ready[what] >= 0 && started > o.ready[what]) add("ready, not started", duration(started - o.ready[what]));
   add("stream", streamLabel(trace, o.stream[what]));
@@ -67,9 +94,11 @@ function describeOperation(trace: Trace, what: number): Description {
     const time = ended - started;
     if (started >= 0 && time > 0) add("rate", `${(o.bytes[what] / time).toFixed(1)} GB/s`);
   }
+  add("reads", rangesOf(trace, what, 1));
+  add("writes", rangesOf(trace, what, 2));
   if (o.priority[what] !== 128) add("priority", `${o.priority[what] - 128}`);
   if (o.event[what] >= 0) add("event", `${o.event[what]}`);
-  if (kind === Kind.eventWait && o.record[what] < 0) add("orders", "nothing: the event was never recorded");
+  if (kind === Kind.eventWait && o.record[what] < 0) add("orders", "nothing: the event was not recorded, or its record was complete");
   if (o.graph[what] >= 0) add("graph", `${o.graph[what]}`);
   const call = o.call[what];
   if (call >= 0) {

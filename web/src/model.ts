@@ -18,7 +18,7 @@ export const Kind = { kernel: 0, copy: 1, fill: 2, hostFunction: 3, eventRecord:
 
 export const causeNames = [
   "stream order", "event", "default-stream barrier", "graph edge", "head of the hardware queue", "engine busy",
-  "device full", "host call", "allocation",
+  "device full", "host call", "allocation", "loading",
 ] as const;
 /** What a cause means, for the one who waits. */
 export const causeWords = [
@@ -31,6 +31,7 @@ export const causeWords = [
   "filled the device",
   "the host issued it late",
   "still used its memory",
+  "was pending when its kernel was loaded",
 ] as const;
 export const memoryNames = ["device", "pinned", "managed", "pageable"] as const;
 
@@ -105,7 +106,8 @@ export interface Finding {
 
 const operationNumbers = [
   "kind", "bar", "engine", "direction", "hostMemory", "flags", "priority", "device", "peer", "stream", "call", "name",
-  "record", "event", "graph", "grid0", "grid1", "grid2", "block0", "block1", "block2", "shared", "registers", "waits",
+  "record", "event", "graph", "grid0", "grid1", "grid2", "block0", "block1", "block2", "shared", "registers", "status",
+  "ranges", "waits",
 ] as const;
 const operationValues = ["called", "queued", "ready", "started", "ended", "bytes"] as const;
 const callNumbers = ["name", "thread", "place", "blockedOn", "returned", "status"] as const;
@@ -125,6 +127,22 @@ export interface Waits {
   begins: Int32Array; // waits of operation i: begins[i] to begins[i + 1]
 }
 
+/** What operations read and write. */
+export interface Ranges {
+  count: number;
+  allocation: Int32Array;
+  how: Int32Array; // 1 reads, 2 writes, 4 exactly these bytes
+  offset: Float64Array;
+  bytes: Float64Array;
+  begins: Int32Array; // ranges of operation i: begins[i] to begins[i + 1]
+}
+
+export interface Allocations {
+  count: number;
+  kind: Int32Array; // of memoryNames
+  bytes: Float64Array;
+}
+
 export interface Trace {
   head: Head;
   names: string[];
@@ -135,6 +153,8 @@ export interface Trace {
   operations: Operations;
   calls: Calls;
   waits: Waits;
+  ranges: Ranges;
+  allocations: Allocations;
   words: string[];
   path: Path;
   parts: PathPart[];
@@ -147,6 +167,13 @@ function columns(table: ColumnText, numbers: readonly string[], values: readonly
   const out: Record<string, unknown> = { count: table.count };
   for (const name of numbers) out[name] = decodeNumbers(String(table[name]), table.count);
   for (const name of values) out[name] = decodeValues(String(table[name]), table.count);
+  return out;
+}
+
+/** Where the parts of each begin, when these are their counts. */
+function begins(counts: Int32Array): Int32Array {
+  const out = new Int32Array(counts.length + 1);
+  for (let i = 0; i < counts.length; i++) out[i + 1] = out[i] + counts[i];
   return out;
 }
 
@@ -173,8 +200,9 @@ export function readTrace(text: string): Trace {
   if (data.version !== 1) throw new Error(`the data of this page has version ${data.version}, not 1`);
   const operations = columns(data.operations, operationNumbers, operationValues) as Operations;
   const waits = columns(data.waits, ["from", "call", "cause"], ["until"]) as Waits;
-  waits.begins = new Int32Array(operations.count + 1);
-  for (let i = 0; i < operations.count; i++) waits.begins[i + 1] = waits.begins[i] + operations.waits[i];
+  waits.begins = begins(operations.waits);
+  const ranges = columns(data.ranges, ["allocation", "how"], ["offset", "bytes"]) as Ranges;
+  ranges.begins = begins(operations.ranges);
   const groups: Group[] = (data.groups as { label: string; detail: string; rows: RowText[] }[]).map((group) => ({
     ...group,
     rows: group.rows.map((row) => ({
@@ -196,6 +224,8 @@ export function readTrace(text: string): Trace {
     operations,
     calls: columns(data.calls, callNumbers, callValues) as Calls,
     waits,
+    ranges,
+    allocations: columns(data.allocations, ["kind"], ["bytes"]) as Allocations,
     words: data.words,
     path,
     parts: data.parts,

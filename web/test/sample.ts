@@ -12,6 +12,8 @@ export interface Work {
   direction?: number;
   begin: number;
   end: number;
+  status?: number;
+  ranges?: { allocation: number; how: number; offset: number; bytes: number }[];
   waits?: { from?: number; call?: number; cause?: number; until: number }[];
 }
 
@@ -35,7 +37,9 @@ export function makeTrace(work: Work[], extra: Partial<Trace> = {}): Trace {
     started: times(work, (w) => w.begin),
     ended: times(work, (w) => w.end),
     waits: numbers(work, (w) => w.waits?.length ?? 0),
-    flags: zero, priority: zero, device: zero, graph: zero,
+    status: numbers(work, (w) => w.status ?? 0),
+    flags: zero, priority: zero, device: zero, graph: zero, hostMemory: zero, peer: zero, event: zero, record: zero,
+    grid0: zero, grid1: zero, grid2: zero, block0: zero, block1: zero, block2: zero, shared: zero, registers: zero,
   } as unknown as Operations;
   const flat = work.flatMap((w) => w.waits ?? []);
   const begins = new Int32Array(work.length + 1);
@@ -48,6 +52,9 @@ export function makeTrace(work: Work[], extra: Partial<Trace> = {}): Trace {
     until: Float64Array.from(flat, (w) => w.until),
     begins,
   };
+  const memory = work.flatMap((w) => w.ranges ?? []);
+  const memoryBegins = new Int32Array(work.length + 1);
+  work.forEach((w, i) => (memoryBegins[i + 1] = memoryBegins[i] + (w.ranges?.length ?? 0)));
   const calls = {
     count: 0, name: new Int32Array(0), thread: new Int32Array(0), place: new Int32Array(0), begin: new Float64Array(0),
     end: new Float64Array(0), blocked: new Float64Array(0), blockedOn: new Int32Array(0), returned: new Int32Array(0),
@@ -56,7 +63,17 @@ export function makeTrace(work: Work[], extra: Partial<Trace> = {}): Trace {
   return {
     head: { program: "test", profile: "h200", clock: "modelled", deterministic: true, end: "complete", connections: 8,
       duration: Math.max(0, ...work.map((w) => w.end)) },
-    names: [], callNames: [], places: [], annotations: [], groups: [], operations, calls, waits, words: [],
+    names: [], callNames: [], places: [], annotations: [], groups: [], operations, calls, waits,
+    ranges: {
+      count: memory.length,
+      allocation: Int32Array.from(memory, (r) => r.allocation),
+      how: Int32Array.from(memory, (r) => r.how),
+      offset: Float64Array.from(memory, (r) => r.offset),
+      bytes: Float64Array.from(memory, (r) => r.bytes),
+      begins: memoryBegins,
+    },
+    allocations: { count: 0, kind: new Int32Array(0), bytes: new Float64Array(0) },
+    words: [],
     path: { count: 0, operation: new Int32Array(0), call: new Int32Array(0), bar: new Int32Array(0), words: new Int32Array(0),
       from: new Float64Array(0), to: new Float64Array(0) },
     parts: [], findings: [], ...extra,

@@ -64,6 +64,8 @@ std::string_view words_of(trace::wait_cause cause) {
       return "finds no room on the device beside {}";
     case trace::wait_cause::allocation:
       return "needs the memory used by {}";
+    case trace::wait_cause::loading:
+      return "is used for the first time and is loaded only behind {}";
     case trace::wait_cause::host_call:
       break;
   }

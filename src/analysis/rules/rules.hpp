@@ -55,7 +55,9 @@ void find_independent_work(const evidence& e, findings& out);
 void find_idle_streams(const evidence& e, findings& out);
 void find_host_gaps(const evidence& e, findings& out);
 void find_much_pinned_memory(const evidence& e, findings& out);
+void find_first_uses(const evidence& e, findings& out);
 void find_hang(const trace::trace& t, findings& out);
+void find_faults(const trace::trace& t, findings& out);
 
 // --- for the rules
 

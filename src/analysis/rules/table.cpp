@@ -8,7 +8,7 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 20> table = {{
+constexpr std::array<rule, 21> table = {{
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
     {"wait-in-loop", find_waits_in_loops},
@@ -19,6 +19,7 @@ constexpr std::array<rule, 20> table = {{
     {"many-streams", find_many_streams},
     {"one-copy-engine", find_busy_copy_engine},
     {"kernel-fills-device", find_full_device},
+    {"first-use", find_first_uses},
     {"priority-inversion", find_priority_inversion},
     {"blocking-host-function", find_blocking_host_functions},
     {"launch-bound-kernels", find_launch_bound_kernels},

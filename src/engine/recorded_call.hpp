@@ -1,0 +1,44 @@
+// What a thread keeps of the call that it is in. One variable for all of it: finding a thread's own
+// costs more than most of what is done with it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "trace/pending_calls.hpp"
+#include "trace/trace.hpp"
+
+namespace sb::engine {
+
+struct recorded_call {
+  trace::number number = trace::none;  // none: the thread is in no call
+  const char* name = nullptr;
+  trace::number place = trace::none;
+  std::uint64_t begin_ns = 0;
+  std::uint64_t blocked_ns = 0;
+  trace::number blocked_on = trace::none;
+  trace::number done = trace::none, like = trace::none;  // trace::call_record
+};
+
+struct recorded_thread {
+  int depth = 0;  // calls that a call makes are its own business
+  trace::number number = trace::none;
+  recorded_call call;
+  trace::pending_lane lane;
+  // Files are constants of the program: an address and a line are the place.
+  struct known_place {
+    const char* file = nullptr;
+    std::uint32_t line = 0;
+    trace::number place = trace::none;
+  };
+  std::array<known_place, 64> places;
+
+  static recorded_thread& own() { return own_; }
+
+ private:
+  static thread_local recorded_thread own_;
+};
+
+inline thread_local constinit recorded_thread recorded_thread::own_;
+
+}  // namespace sb::engine

@@ -1,0 +1,134 @@
+// Operations that are over within their call (engine_at_once.cpp). Programs repeat themselves: what
+// is as it was the last time is told with the call's own record, without a lock and without the
+// time being asked again.
+#include <algorithm>
+#include <cstring>
+
+#include "engine/at_once.hpp"
+#include "engine/recorder.hpp"
+
+namespace sb::engine {
+
+namespace {
+
+// Calls `each` with the kernel's pointers until it answers false, and answers whether it never did.
+template <class Each>
+bool all_pointers(const kernel_operation& launch, Each&& each) {
+  const abi::kernel_info& info = *launch.kernel;
+  std::size_t n = 0;
+  for (std::uint32_t i = 0; i < info.param_count; ++i) {
+    const abi::param& p = info.params[i];
+    if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
+    const void* pointer = nullptr;
+    std::memcpy(&pointer, launch.params.data() + p.offset, sizeof pointer);
+    if (!each(n++, pointer)) return false;
+  }
+  return true;
+}
+
+bool same(extent3 a, extent3 b) { return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) == 0; }
+
+}  // namespace
+
+bool recorder::likeness::has_pointers_of(const kernel_operation& launch) const {
+  return all_pointers(launch, [&](std::size_t n, const void* pointer) {
+    return n < pointers.size() && pointers[n] == pointer;
+  });
+}
+
+void recorder::likeness::keep_pointers_of(const kernel_operation& launch) {
+  const bool fit = all_pointers(launch, [&](std::size_t n, const void* pointer) {
+    if (n < pointers.size()) pointers[n] = pointer;
+    return n < pointers.size();
+  });
+  if (!fit) what = nullptr;  // nothing is like it
+}
+
+recorder::likeness& recorder::like(const void* what, trace::number stream) {
+  return likenesses_[(reinterpret_cast<std::uintptr_t>(what) >> 4 ^ stream * 5) %
+                     likenesses_.size()];
+}
+
+trace::number recorder::repeat(recorded_call& call, const likeness& known) {
+  call.like = known.operation;
+  return call.done = out_->begin_operation();
+}
+
+trace::number recorder::tell_whole(trace::submitted_record& r, status outcome) {
+  const recorded_call& call = present();
+  r.call = call.number;
+  r.called = r.queued = since(call.number != trace::none ? call.begin_ns : clock_());
+  const trace::number number = out_->submitted(r);
+  out_->finished(number, {r.queued,
+                          r.queued,
+                          std::max(since(clock_()), r.queued),
+                          {},
+                          static_cast<std::int32_t>(outcome)});
+  return number;
+}
+
+void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel_operation& launch,
+                            status outcome) {
+  stream_notes& s = streams_[stream.value];
+  likeness& known = like(launch.kernel, s.number);
+  const std::uint64_t changes = memory_changes_.load(std::memory_order_relaxed);
+  recorded_call& call = present();
+  if (known.what == launch.kernel && known.stream == s.number && known.priority == priority &&
+      known.memory == changes && same(known.grid, launch.grid) && same(known.block, launch.block) &&
+      known.has_pointers_of(launch) && outcome == status::success && call.number != trace::none &&
+      call.done == trace::none) {
+    s.done = repeat(call, known);
+    return;
+  }
+  ranges_.clear();
+  add_kernel_ranges(launch);
+  trace::submitted_record r;
+  r.kind = trace::operation_kind::kernel;
+  r.engine = trace::engine_kind::multiprocessors;
+  r.priority = priority;
+  r.device = s.device;
+  r.stream = s.number;
+  describe_kernel(launch, shape_of(launch), r);
+  r.ranges = ranges_;
+  s.done = tell_whole(r, outcome);
+  if (outcome != status::success) return;
+  known = {.what = launch.kernel,
+           .stream = s.number,
+           .kind = r.kind,
+           .priority = priority,
+           .grid = launch.grid,
+           .block = launch.block,
+           .memory = changes,
+           .operation = s.done};
+  known.keep_pointers_of(launch);
+}
+
+void recorder::done_at_once(stream_id stream, const void* event, trace::operation_kind kind) {
+  if (stream.value >= streams_.size() || streams_[stream.value].number == trace::none) return;
+  stream_notes& s = streams_[stream.value];
+  const bool record = kind == trace::operation_kind::event_record;
+  // A record and a wait of one event have places of their own.
+  likeness& known = like(static_cast<const char*>(event) + (record ? 0 : 16), s.number);
+  recorded_call& call = present();
+  trace::number self = trace::none;
+  if (known.what == event && known.stream == s.number && known.kind == kind &&
+      call.number != trace::none && call.done == trace::none) {
+    self = repeat(call, known);
+  } else {
+    trace::submitted_record r;
+    r.kind = kind;
+    r.device = s.device;
+    r.stream = s.number;
+    r.event = event_of(event);
+    self = tell_whole(r, status::success);
+    known = {.what = event,
+             .stream = s.number,
+             .kind = kind,
+             .grid = {},
+             .block = {},
+             .operation = self};
+  }
+  if (record) s.done = self;
+}
+
+}  // namespace sb::engine

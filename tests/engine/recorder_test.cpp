@@ -1,0 +1,108 @@
+// What a trace has of work that was done within its call. One recorder in a process.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "engine/recorded_call.hpp"
+#include "kernels.hpp"
+#include "trace/reader.hpp"
+
+namespace sb::engine::testing {
+namespace {
+
+using trace::operation_kind;
+
+void add_one(const char* p, thread_context*) { ++*params_of<int*>(p); }
+
+const abi::param pointer_params[] = {
+    {0, sizeof(void*), abi::param_is_pointer | abi::param_is_read | abi::param_is_written}};
+
+abi::kernel_info straight(const char* name) {
+  abi::kernel_info info = loop_kernel(add_one, name);
+  info.is_straight = 1;
+  info.params = pointer_params;
+  info.param_count = 1;
+  info.param_bytes = sizeof(void*);
+  return info;
+}
+const abi::kernel_info counts = straight("counts");
+
+engine_options recorded_options(const std::string& path) {
+  setenv("STREAMBED_TRACE", path.c_str(), 1);
+  engine_options o = options_for_tests();
+  o.record = true;
+  o.at_once_ns = 1'000'000'000;
+  return o;
+}
+
+// As the border does it.
+template <class Body>
+void call(engine& e, const char* name, Body&& body) {
+  recorded_thread& self = recorded_thread::own();
+  e.call(self, name);
+  e.call_place(self, "program.cu", 7);
+  body();
+  e.end_call(self, 0);
+}
+
+TEST(recorder, work_within_calls_is_recorded_with_them) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("recorder_test_" + std::to_string(getpid()) + ".sbt"))
+                               .string();
+  constexpr int rounds = 100;
+  int number = 0, other = 0;
+  {
+    engine_test t(recorded_options(path));
+    unsetenv("STREAMBED_TRACE");
+    const stream_id s = t.stream(), free = t.stream();
+    const auto event = std::make_shared<event_state>();
+    t.e.submit(s, launch(counts, {1}, {1}, &number));  // what it takes gets known
+    EXPECT_EQ(t.sync(), status::success);
+    const auto at_once = [&](stream_id in, extent3 grid, int* what) {
+      const kernel_operation k = launch(counts, grid, {1}, what);
+      // A worker may still hold the engine's lock for what was before.
+      while (!t.e.launch_at_once(in, k)) std::this_thread::yield();
+    };
+    for (int i = 0; i < rounds; ++i) {
+      call(t.e, "launch", [&] { at_once(s, {1}, &number); });
+      call(t.e, "launch", [&] { at_once(free, {2}, i == 50 ? &other : &number); });
+      call(t.e, "record", [&] { t.e.submit(s, record_operation{event}); });
+      call(t.e, "wait", [&] { t.e.idle_wait(free, event.get()); });
+    }
+  }
+  EXPECT_EQ(number, 1 + 3 * rounds - 2);
+  EXPECT_EQ(other, 2);
+
+  const auto found = trace::read_trace(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(found) << found.message();
+  const trace::trace& t = *found;
+  ASSERT_EQ(t.calls.size(), 4u * rounds);
+  ASSERT_EQ(t.operations.size(), 1u + 4 * rounds);
+  const operation_kind kinds[] = {operation_kind::kernel, operation_kind::kernel,
+                                  operation_kind::event_record, operation_kind::event_wait};
+  for (trace::number i = 0; i < 4u * rounds; ++i) {
+    const trace::operation& o = t.operations[i + 1];
+    const trace::call& by = t.calls[i];
+    EXPECT_EQ(o.kind, kinds[i % 4]);
+    EXPECT_EQ(o.call, i);
+    EXPECT_EQ(o.stream, t.operations[1 + i % 4 % 2].stream);
+    EXPECT_EQ(o.called, by.begin);
+    EXPECT_LE(o.called, o.started);
+    EXPECT_LE(o.started, o.ended);
+    EXPECT_LE(o.ended, by.end);
+    EXPECT_TRUE(o.waits.empty());
+    if (o.kind == operation_kind::kernel) {
+      EXPECT_EQ(t.names[o.name], "counts");
+      EXPECT_EQ(o.grid[0], i % 4 == 0 ? 1u : 2u);
+    } else {
+      EXPECT_EQ(o.event, 0u);
+    }
+    EXPECT_EQ(by.place, 0u);
+  }
+}
+
+}  // namespace
+}  // namespace sb::engine::testing

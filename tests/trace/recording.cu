@@ -1,0 +1,71 @@
+// For recording_test.py: small work, again and again. `fault` ends with a kernel that fails, `kill`
+// ends by SIGKILL, `first` has a kernel that is loaded behind another one.
+#include <cuda_runtime.h>
+
+#include <csignal>
+#include <cstring>
+
+__global__ void small(float* out, const float* in) { out[threadIdx.x] = in[threadIdx.x] + 1; }
+__global__ void bad(float* out, const float* in, bool really) {
+  if (really) *out = *in;
+}
+__device__ int open_gate;
+__global__ void gate() {
+  while (atomicAdd(&open_gate, 0) == 0) {
+  }
+}
+__global__ void opens() { atomicExch(&open_gate, 1); }
+__global__ void second(float* out) { *out = 2; }
+
+constexpr int rounds = 100;
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
+  cudaStream_t s, t;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&t, cudaStreamNonBlocking);
+  cudaEvent_t e;
+  cudaEventCreate(&e);
+  float *a, *b;
+  cudaMalloc(&a, 4096);
+  cudaMalloc(&b, 8192);
+  if (std::strcmp(how, "first") == 0) {
+    opens<<<1, 1, 0, t>>>();
+    cudaDeviceSynchronize();
+    int zero = 0;
+    cudaMemcpyToSymbol(open_gate, &zero, sizeof zero);
+    gate<<<1, 1, 0, s>>>();
+    cudaStreamSynchronize(0);  // the gate is taken in
+    second<<<1, 1, 0, t>>>(a);
+    opens<<<1, 1, 0, t>>>();  // behind a kernel that is loaded behind the gate: never
+    const int one = 1;
+    cudaStream_t u;
+    cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
+    cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
+    return cudaDeviceSynchronize();
+  }
+  for (int i = 0; i < 4; ++i) {  // what it takes gets known
+    small<<<1, 32, 0, s>>>(a, b);
+    cudaDeviceSynchronize();
+  }
+  for (int i = 0; i < rounds; ++i) {
+    small<<<1, 32, 0, s>>>(a, b);
+    small<<<2, 16, 0, t>>>(b, a);
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+  }
+  cudaFree(b);
+  cudaMalloc(&b, 16384);
+  small<<<1, 32, 0, s>>>(a, b);
+  cudaDeviceSynchronize();
+  if (std::strcmp(how, "kill") == 0) std::raise(SIGKILL);
+  if (std::strcmp(how, "fault") == 0) {
+    for (int i = 0; i < 50; ++i) {
+      bad<<<1, 1, 0, s>>>(a, nullptr, false);
+      cudaDeviceSynchronize();
+    }
+    bad<<<1, 1, 0, s>>>(a, nullptr, true);
+    return cudaDeviceSynchronize() == cudaErrorIllegalAddress ? 0 : 1;
+  }
+  return cudaDeviceSynchronize();
+}

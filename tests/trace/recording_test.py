@@ -1,0 +1,89 @@
+"""Recording a program by the real clock: everything that it did is there, also what was done within its call."""
+
+import csv
+import io
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLKIT = pathlib.Path(sys.argv.pop())
+HERE = pathlib.Path(__file__).resolve().parent
+ROUNDS = 100
+
+
+class Recording(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.temporary.cleanup)
+        cls.folder = pathlib.Path(cls.temporary.name)
+        cls.program = cls.folder / "recording"
+        subprocess.run([TOOLKIT / "bin/nvcc", "-o", cls.program, HERE / "recording.cu"], check=True, timeout=300)
+        lines = (HERE / "recording.cu").read_text().splitlines()
+        cls.line_of = lambda self, text: 1 + max(i for i, line in enumerate(lines) if text in line)
+
+    def record(self, how, status=0):
+        trace = self.folder / f"{how or 'plain'}.sbt"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STREAMBED_")}
+        environment.update(STREAMBED_TRACE=str(trace), STREAMBED_FAULT_REPORT="0")
+        done = subprocess.run([self.program, how], env=environment, capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return trace
+
+    def command(self, *arguments):
+        return subprocess.run([TOOLKIT / "bin/streambed", *arguments], capture_output=True, text=True, check=True,
+                              timeout=100).stdout
+
+    def operations(self, trace):
+        return list(csv.DictReader(io.StringIO(self.command("export", trace, "--format", "csv"))))
+
+    def check(self, operations):
+        kernels = [o for o in operations if o["kind"] == "kernel" and o["name"].startswith("small")]
+        self.assertEqual(len(kernels), 4 + 2 * ROUNDS + 1)
+        self.assertEqual(len([o for o in operations if o["kind"] == "event_record"]), ROUNDS)
+        self.assertEqual(len([o for o in operations if o["kind"] == "event_wait"]), ROUNDS)
+        self.assertEqual([o["operation"] for o in operations], [str(i) for i in range(len(operations))])
+        self.assertEqual(len({o["call"] for o in operations}), len(operations), "each has a call of its own")
+        for o in operations:
+            times = [int(o[name]) for name in ("called", "queued", "ready", "started", "ended")]
+            self.assertEqual(times, sorted(times), o)
+        # In the order of the calls, also those that were told of later.
+        called = [int(o["called"]) for o in operations]
+        self.assertEqual(called, sorted(called))
+        other = [o for o in kernels if o["grid"] == "2x1x1"]
+        self.assertEqual(len(other), ROUNDS)
+        self.assertEqual({(o["block"], o["stream"]) for o in other}, {("16x1x1", other[0]["stream"])})
+        self.assertEqual({o["line"].rsplit(":", 1)[1] for o in other}, {str(self.line_of("small<<<2, 16"))})
+        self.assertEqual(len({o["event"] for o in operations if o["kind"] == "event_record"}), 1)
+
+    def test_everything_is_there_once_and_in_order(self):
+        trace = self.record("")
+        self.check(self.operations(trace))
+        self.assertIn("205 kernels", self.command("explain", trace))
+
+    def test_a_killed_program_leaves_it_too(self):
+        self.check(self.operations(self.record("kill", -9)))
+
+    def test_a_kernel_that_fails_is_named_with_its_error(self):
+        trace = self.record("fault")
+        failed = [o for o in self.operations(trace) if o["error"]]
+        self.assertEqual([(o["name"].split("(")[0], o["error"]) for o in failed], [("bad", "700")])
+        text = self.command("explain", trace)
+        self.assertRegex(text, r"1\. .*bad.* failed with cudaErrorIllegalAddress \(700\) \(recording\.cu:\d+\)")
+        self.assertNotIn("failed with", self.command("explain", self.record("")))
+
+    def test_a_kernel_that_is_loaded_behind_another_says_so(self):
+        operations = self.operations(self.record("first"))
+        second = next(o for o in operations if o["name"].startswith("second"))
+        gate = next(o for o in operations if o["name"].startswith("gate"))
+        self.assertIn(f"loading:{gate['operation']}:", second["waits"])
+        self.assertNotIn("device_full", second["waits"])
+        loaded = next(o for o in operations if o["name"].startswith("opens"))
+        self.assertNotIn("loading", loaded["waits"])
+
+
+if __name__ == "__main__":
+    unittest.main()

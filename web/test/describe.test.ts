@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { describe } from "../src/describe";
+import { makeTrace } from "./sample";
+
+const trace = makeTrace(
+  [
+    {
+      begin: 0, end: 10, kind: 1, bar: 1, bytes: 256,
+      ranges: [{ allocation: 1, how: 5, offset: 0, bytes: 1024 }, { allocation: 0, how: 6, offset: 512, bytes: 256 }],
+    },
+    { begin: 10, end: 20, name: 0, status: 700, ranges: [{ allocation: 0, how: 3, offset: 0, bytes: 4096 }] },
+  ],
+  {
+    names: ["scale"],
+    allocations: { count: 2, kind: Int32Array.from([0, 1]), bytes: Float64Array.from([4096, 1024]) },
+  },
+);
+
+const fieldOf = (what: number, name: string): string | undefined =>
+  describe(trace, { kind: "operation", what }).fields.find((field) => field.name === name)?.value;
+
+test("a copy's bytes are told exactly", () => {
+  expect(fieldOf(0, "reads")).toBe("pinned memory 1, all 1 KiB");
+  expect(fieldOf(0, "writes")).toBe("device memory 0, bytes 512 to 768");
+  expect(fieldOf(0, "failed")).toBeUndefined();
+});
+
+test("a kernel touches something of an allocation", () => {
+  expect(fieldOf(1, "reads")).toBe("device memory 0, somewhere in its 4 KiB");
+  expect(fieldOf(1, "writes")).toBe("device memory 0, somewhere in its 4 KiB");
+});
+
+test("an operation that failed says with what", () => {
+  expect(fieldOf(1, "failed")).toBe("cudaErrorIllegalAddress");
+});
