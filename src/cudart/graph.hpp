@@ -91,8 +91,10 @@ result<node_recipe> recipe_from(cudaGraphNodeParams& params, device_id device);
 
 // Parameters of a copy of plain bytes, and of one to or from a symbol (checked).
 cudaMemcpy3DParms plain_copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
-result<char*> symbol_address(const void* symbol, std::size_t offset, std::size_t bytes,
-                             device_id device);
+result<node_recipe> to_symbol_recipe(const void* symbol, const void* from, std::size_t bytes,
+                                     std::size_t offset, cudaMemcpyKind kind, device_id device);
+result<node_recipe> from_symbol_recipe(void* to, const void* symbol, std::size_t bytes,
+                                       std::size_t offset, cudaMemcpyKind kind, device_id device);
 
 }  // namespace sb::cudart
 

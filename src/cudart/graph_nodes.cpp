@@ -107,21 +107,15 @@ SB_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* out
                                                             size_t count, const void* symbol,
                                                             const void* from, size_t bytes,
                                                             size_t offset, cudaMemcpyKind kind) {
-  return add(out, graph, before, count, [&]() -> result<node_recipe> {
-    const auto to = symbol_address(symbol, offset, bytes, current_device());
-    if (!to) return to.error();
-    return copy_recipe(plain_copy(*to, from, bytes, kind), current_device());
-  });
+  return add(out, graph, before, count,
+             [&] { return to_symbol_recipe(symbol, from, bytes, offset, kind, current_device()); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeFromSymbol(
     cudaGraphNode_t* out, cudaGraph_t graph, const cudaGraphNode_t* before, size_t count, void* to,
     const void* symbol, size_t bytes, size_t offset, cudaMemcpyKind kind) {
-  return add(out, graph, before, count, [&]() -> result<node_recipe> {
-    const auto from = symbol_address(symbol, offset, bytes, current_device());
-    if (!from) return from.error();
-    return copy_recipe(plain_copy(to, *from, bytes, kind), current_device());
-  });
+  return add(out, graph, before, count,
+             [&] { return from_symbol_recipe(to, symbol, bytes, offset, kind, current_device()); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t* out, cudaGraph_t graph,

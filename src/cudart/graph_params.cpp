@@ -106,18 +106,13 @@ auto bytes(void* to, const void* source, size_t count, cudaMemcpyKind kind) {
 }
 auto to_symbol(const void* symbol, const void* source, size_t count, size_t offset,
                cudaMemcpyKind kind) {
-  return [=](device_id device) -> result<node_recipe> {
-    const auto to = symbol_address(symbol, offset, count, device);
-    if (!to) return to.error();
-    return copy_recipe(plain_copy(*to, source, count, kind), device);
+  return [=](device_id device) {
+    return to_symbol_recipe(symbol, source, count, offset, kind, device);
   };
 }
 auto from_symbol(void* to, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind) {
-  return [=](device_id device) -> result<node_recipe> {
-    const auto source = symbol_address(symbol, offset, count, device);
-    if (!source) return source.error();
-    return copy_recipe(plain_copy(to, *source, count, kind), device);
-  };
+  return
+      [=](device_id device) { return from_symbol_recipe(to, symbol, count, offset, kind, device); };
 }
 
 // CUDA: parameters for another kind of node are wrong, and some kinds never change; documented, not

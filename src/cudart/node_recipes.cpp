@@ -112,6 +112,14 @@ result<node_recipe> kernel_recipe(const cudaKernelNodeParams& params, device_id 
 }
 
 result<node_recipe> copy_recipe(const cudaMemcpy3DParms& params, device_id device) {
+  // CUDA: of one line the pitch is no shape; graph_symbols.tsv params.*.pitch4
+  const auto is_short = [&](const cudaPitchedPtr& p) {
+    return p.pitch != 0 && p.pitch < params.extent.width;
+  };
+  if (params.extent.height == 1 && params.extent.depth == 1 &&
+      (is_short(params.dstPtr) || is_short(params.srcPtr))) {
+    return status::invalid_value;
+  }
   auto operation = copy_operation_of(params, device);
   if (!operation) return operation.error();
   // CUDA: a node has something to copy; graph_answers.tsv graph.memcpy.zero.*
@@ -204,12 +212,37 @@ cudaMemcpy3DParms plain_copy(void* to, const void* from, std::size_t bytes, cuda
   return params;
 }
 
+namespace {
+
 result<char*> symbol_address(const void* symbol, std::size_t offset, std::size_t bytes,
                              device_id device) {
   const auto variable = engine::find_variable(symbol, device);
   if (!variable) return variable.error();
   if (offset > variable->bytes || bytes > variable->bytes - offset) return status::invalid_value;
   return static_cast<char*>(variable->address) + offset;
+}
+
+}  // namespace
+
+// CUDA: a symbol is the device's; graph_symbols.tsv add.*, set.*, exec.*
+result<node_recipe> to_symbol_recipe(const void* symbol, const void* from, std::size_t bytes,
+                                     std::size_t offset, cudaMemcpyKind kind, device_id device) {
+  const auto to = symbol_address(symbol, offset, bytes, device);
+  if (!to) return to.error();
+  if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyDeviceToHost) {
+    return status::invalid_memcpy_direction;
+  }
+  return copy_recipe(plain_copy(*to, from, bytes, kind), device);
+}
+
+result<node_recipe> from_symbol_recipe(void* to, const void* symbol, std::size_t bytes,
+                                       std::size_t offset, cudaMemcpyKind kind, device_id device) {
+  const auto from = symbol_address(symbol, offset, bytes, device);
+  if (!from) return from.error();
+  if (kind == cudaMemcpyHostToHost || kind == cudaMemcpyHostToDevice) {
+    return status::invalid_memcpy_direction;
+  }
+  return copy_recipe(plain_copy(to, *from, bytes, kind), device);
 }
 
 }  // namespace sb::cudart

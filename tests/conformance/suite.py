@@ -97,6 +97,7 @@ CASES = (
          sections("nodes", "attributes", "copies", "fills", "exec", "instantiate", "lists", "edges"),
          flags=RDC, variable=(r"end.*",)),
     Case("graphs_dot", "graphs_dot.cu", sections("dot"), flags=RDC),
+    Case("graph_symbols", "graph_symbols.cu"),
     Case("graph_answers", "graph_answers.cu", sections(
         "endcapture.idle", "endcapture.nullgraph.capturing", "graph.child.exec", "graph.event.null",
         "graph.instantiate.flags", "graph.launch.pageable", "graph.memcpy.direction",
