@@ -320,6 +320,21 @@ class Kernel:
         target = self.rng.choice(self.variables)
         self.emit(f"for (int {d} = 16; {d} > 0; {d} /= 2) {target} += __shfl_down_sync(~0u, {target}, {d});")
 
+    def start(self):
+        """Sums over the grid before anything that the threads of a block do together."""
+        rng = self.rng
+        step = rng.choice(["blockDim.x * gridDim.x", "blockDim.x * gridDim.x", "64u", "1000u"])
+        limit = rng.choice(["n", "n * 3 + 7", "s * 100", "5000u"])
+        value = rng.choice([f"in[i & {INPUTS - 1}]", f"in[i & {INPUTS - 1}] ^ (i << 3)", "i * i"])
+        lines = ["  u32 first = 0, second = 1;",
+                 f"  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < {limit}; i += {step}) {{",
+                 f"    first += {value};"]
+        if rng.random() < 0.4:
+            lines.append(f"    if (i & {rng.choice([1, 4, 96])}) second = second * 3 + i;")
+        if rng.random() < 0.2:
+            lines.append("    if (first == 77) break;")
+        return lines + ["  }"]
+
     def spin(self):
         """Threads of a block one after another."""
         self.emit("for (bool mine = false; !mine;) {")
@@ -364,11 +379,16 @@ class Kernel:
             head[3:] = ["  const u32 x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;",
                         "  const u32 z = blockIdx.z * blockDim.z + threadIdx.z;",
                         "  const u32 g = x + gridDim.x * blockDim.x * (y + gridDim.y * blockDim.y * z), t = y;"]
+        started = not self.placed and rng.random() < 0.4
+        if started:
+            head[1:1] = self.start()
         if self.has_barriers:
             head.append("  __shared__ u32 own[1024], total[16];")
         if self.spins:
             head += ["  __shared__ u32 turn, order;", "  if (t == 0) turn = order = 0;", "  __syncthreads();"]
         head.append(f"  u32 a = g * {rng.randint(1, 9)}u, b = in[g & {INPUTS - 1}], c = {rng.randint(0, 99)}u;")
+        if started:
+            head.append("  a ^= first; c += second;")
         if self.floats:
             head.append("  float f = 0;")
         if self.array:

@@ -68,6 +68,34 @@ TEST_P(rows, sums_may_have_more_in_them) {
   });
 }
 
+TEST_P(rows, what_blocks_do_before_they_meet_is_one_wide_block) {
+  const std::vector<int> in = numbers(700, 5);
+  each_length([&](bool several) {
+    for (int height : {1, 2}) {
+      for (int n : {0, 1, 79, 80, 81, 333, 700}) {
+        const int width = 16, blocks = 5, threads = width * height;
+        std::vector<int> out(blocks * threads), expected(blocks * threads), part(threads);
+        for (int b = 0; b < blocks; ++b) {
+          for (int t = 0; t < threads; ++t) {
+            int sum = 0, odd = 1;
+            for (int i = b * width + t % width; i < n; i += width * blocks) {
+              sum += in[i];
+              odd += in[i] & 1;
+            }
+            part[t] = sum * odd;
+          }
+          for (int t = 0; t < threads; ++t)
+            expected[b * threads + t] = part[t] + 3 * part[threads - 1 - t] + b;
+        }
+        outcome done = device.run("block_sums", {5}, {16, static_cast<std::uint32_t>(height)}, 0,
+                                  in.data(), out.data(), n);
+        EXPECT_EQ(out, expected) << n << ' ' << height;
+        EXPECT_TRUE(!several || of(done) == way::in_turn);
+      }
+    }
+  });
+}
+
 TEST_P(rows, a_width_in_the_source_is_one_that_blocks_must_have) {
   EXPECT_EQ(device.kernel("of_width_32").row_width, 32u);
   std::vector<int> data(160);

@@ -20,7 +20,6 @@ namespace {
 
 // Of the worker's stack, which has 8 MiB.
 constexpr std::uint64_t most_context_bytes = 4u << 20;
-constexpr std::uint64_t most_row_bytes = 32u << 10;
 
 // One loop around the body as it is; threads that only wait need none: the first stands for all.
 void build_one_loop(kernel& kernel, Function& function) {
@@ -92,11 +91,11 @@ class block_builder : public lockstep_builder {
   Value* count_ = nullptr;
 };
 
-// What a row of joined blocks keeps for its threads should stay in the cache next to the core.
+// What a row of joined blocks keeps for its threads should stay in a cache next to the core.
 void shorten_rows(kernel& kernel, std::uint64_t bytes_per_thread) {
   if (is_joined(*kernel.body) && bytes_per_thread != 0) {
     kernel.row_threads = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(kernel.row_threads, most_row_bytes / bytes_per_thread));
+        std::min<std::uint64_t>(kernel.row_threads, kernel.most_row_bytes / bytes_per_thread));
   }
 }
 

@@ -36,7 +36,7 @@ void loop_over_blocks(Function& function) {
   auto* next = BasicBlock::Create(context, "row.next", &function);
   auto* end = BasicBlock::Create(context, "row.end", &function);
   SmallVector<AllocaInst*, 8> memory;
-  SmallVector<CallInst*, 8> indices;
+  SmallVector<CallInst*, 8> indices, places;
   SmallVector<ReturnInst*, 4> returns;
   for (Instruction& inst : instructions(function)) {
     auto* call = dyn_cast<CallInst>(&inst);
@@ -47,6 +47,9 @@ void loop_over_blocks(Function& function) {
     } else if (call && call->getCalledFunction() &&
                call->getCalledFunction()->getName() == "__sb_ctaid_x") {
       indices.push_back(call);
+    } else if (call && call->getCalledFunction() &&
+               call->getCalledFunction()->getName() == "__sb_row_at") {
+      places.push_back(call);
     }
   }
 
@@ -87,6 +90,10 @@ void loop_over_blocks(Function& function) {
   }
   for (CallInst* call : indices) {
     call->replaceAllUsesWith(IRBuilder<>(call).CreateZExtOrTrunc(index, call->getType()));
+    call->eraseFromParent();
+  }
+  for (CallInst* call : places) {
+    call->replaceAllUsesWith(number);
     call->eraseFromParent();
   }
 }

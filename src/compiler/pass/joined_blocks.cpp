@@ -113,7 +113,8 @@ class place_finder {
       return callee->isDeclaration() && !call->isConvergent();
     }
     return name.starts_with("__sb_tid_") || name.starts_with("__sb_ntid_") ||
-           name.starts_with("__sb_ctaid_") || name.starts_with("__sb_nctaid_");
+           name.starts_with("__sb_ctaid_") || name.starts_with("__sb_nctaid_") ||
+           name.starts_with("__sb_start_");  // joined_start.hpp
   }
 
   static bool names_shared(const Value* value) {

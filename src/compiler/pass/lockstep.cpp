@@ -154,8 +154,10 @@ void lockstep_builder::arrive(const region& region) {
     }
     if (one.from) {
       const DataLayout& layout = function_.getParent()->getDataLayout();
-      builder_.CreateMemCpy(memory_[one.to], one.to->getAlign(), memory_[one.from],
-                            one.from->getAlign(),
+      Value* to =
+          builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory_[one.to], one.to_offset);
+      builder_.CreateMemCpy(to, commonAlignment(one.to->getAlign(), one.to_offset),
+                            memory_[one.from], one.from->getAlign(),
                             layout.getTypeAllocSize(one.from->getAllocatedType()));
     }
     if (!one.tally) {

@@ -29,6 +29,7 @@ struct meeting {
   // may write to `from` again.
   llvm::AllocaInst* from = nullptr;
   llvm::AllocaInst* to = nullptr;
+  std::uint64_t to_offset = 0;  // bytes into `to`
 };
 
 // The barriers of a body; each becomes the first instruction of its block.

@@ -23,6 +23,7 @@
 #include "compiler/pass/inline_asm.hpp"
 #include "compiler/pass/inlining.hpp"
 #include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/joined_start.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/managed_variables.hpp"
 #include "compiler/pass/maths.hpp"
@@ -63,6 +64,42 @@ bool build_with_full_blocks(kernel& one) {
   return false;
 }
 
+bool build_whole_or_full(kernel& one) {
+  return build_with_full_blocks(one) || build_block_function(one);
+}
+
+// A function for a row of blocks: their start as one block, then the rest of each.
+bool build_in_parts(kernel& one) {
+  kernel_parts parts = split_start(*one.body);
+  if (!parts.start) {
+    return false;
+  }
+  kernel start = one, rest = one;
+  // Memory gets quicker with longer rows, more so than what the threads keep gets slower.
+  start.most_row_bytes = 128u << 10;
+  start.symbol += ".start";
+  rest.symbol += ".rest";
+  start.body = parts.start;
+  rest.body = parts.rest;
+  bool joined = join_blocks(start);
+  if (joined) {
+    bind_start(*start.body);
+  }
+  if (!joined || !build_whole_or_full(start) || !build_whole_or_full(rest)) {
+    start.body->eraseFromParent();
+    rest.body->eraseFromParent();
+    return false;
+  }
+  loop_over_blocks(*rest.body);
+  Function* both = put_together(one, parts, *start.body, *rest.body);
+  one.body->eraseFromParent();
+  one.body = both;
+  one.row_threads = start.row_threads;
+  one.row_width = start.row_width;
+  one.needs_whole_warps = rest.needs_whole_warps;
+  return true;
+}
+
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the
 // kernel as it was stays beside it.
 void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
@@ -81,7 +118,9 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
   bool in_rows = !one.stores_thread_index && !one.threads_are_alike;
   one.row_threads = in_rows ? longest_row : 0;
   bool joined = in_rows && join_blocks(one);
-  if (!build_with_full_blocks(one) && !build_block_function(one)) {
+  if (in_rows && !joined && build_in_parts(one)) {
+    // It goes over the row itself.
+  } else if (!build_whole_or_full(one)) {
     one.mode = abi::kernel_mode::fibers;
     one.row_threads = one.row_width = 0;
   } else if (in_rows && !joined) {

@@ -24,7 +24,7 @@ builtin builtin_of(const CallBase& call) {
     return builtin::none;
   }
   return StringSwitch<builtin>(callee->getName())
-      .Cases("__sb_tid_x", "__sb_laneid", "__sb_linear_tid", builtin::of_thread)
+      .Cases("__sb_tid_x", "__sb_laneid", "__sb_linear_tid", "__sb_start_place", builtin::of_thread)
       .Cases("__sb_tid_y", "__sb_tid_z", "__sb_warpid", builtin::of_warp)
       .StartsWith("__sb_context_", builtin::of_thread)
       .Default(builtin::of_block);

@@ -113,25 +113,29 @@ class lowering {
     return builder_.CreateAnd(mask, live_lanes());
   }
 
-  AllocaInst* memory(Type* type, const char* name) {
+  AllocaInst* memory(Type* type, unsigned elements, const char* name) {
     BasicBlock& entry = call_.getFunction()->getEntryBlock();
     IRBuilder<> at(&entry, entry.begin());
-    auto* slot = at.CreateAlloca(ArrayType::get(type, 32), nullptr, name);
+    auto* slot = at.CreateAlloca(ArrayType::get(type, elements), nullptr, name);
     slot->setAlignment(Align(64));
     mark_team_memory(*slot);
     return slot;
   }
 
-  Value* element(AllocaInst* array, Value* index) {
-    Value* wide = builder_.CreateZExt(index, builder_.getInt64Ty());
-    return builder_.CreateInBoundsGEP(payload_, array, wide);
+  Value* wide(Value* value) { return builder_.CreateZExt(value, builder_.getInt64Ty()); }
+
+  // What a lane sent. There is room on both sides of the 32, for distances from any of them.
+  Value* received(Value* wide_lane) {
+    Value* index = builder_.CreateAdd(wide_lane, builder_.getInt64(32));
+    return builder_.CreateLoad(payload_, builder_.CreateInBoundsGEP(payload_, meeting_.to, index));
   }
 
   void send(Value* value) {
     payload_ = value->getType();
-    meeting_.from = memory(payload_, "sent");
-    meeting_.to = memory(payload_, "received");
-    builder_.CreateStore(value, element(meeting_.from, lane()));
+    meeting_.from = memory(payload_, 32, "sent");
+    meeting_.to = memory(payload_, 96, "received");
+    meeting_.to_offset = 32 * module_->getDataLayout().getTypeAllocSize(payload_);
+    builder_.CreateStore(value, builder_.CreateInBoundsGEP(payload_, meeting_.from, wide(lane())));
   }
 
   void prepare(slot which) {
@@ -156,6 +160,34 @@ class lowering {
     }
   }
 
+  // The value that came from `source`. The distance is mostly the same for all lanes: then their
+  // loads lie side by side, which the select between them keeps, and vectors are made of them.
+  Value* take_from(abi::shuffle_kind kind, Value* source, Value* argument) {
+    auto least = [&](Value* distance) {
+      return wide(builder_.CreateBinaryIntrinsic(Intrinsic::umin, distance, builder_.getInt32(32)));
+    };
+    switch (kind) {
+      case abi::shuffle_kind::index:
+        break;
+      case abi::shuffle_kind::up:
+        return received(builder_.CreateSub(wide(lane()), least(argument)));
+      case abi::shuffle_kind::down:
+        return received(builder_.CreateAdd(wide(lane()), least(argument)));
+      case abi::shuffle_kind::xor_: {
+        // One bit: those without it take from above, those with it from below.
+        Value* distance = least(argument);
+        Value* has = builder_.CreateIsNotNull(builder_.CreateAnd(lane(), argument));
+        Value* near =
+            builder_.CreateSelect(has, received(builder_.CreateSub(wide(lane()), distance)),
+                                  received(builder_.CreateAdd(wide(lane()), distance)));
+        Value* bits = builder_.CreateUnaryIntrinsic(Intrinsic::ctpop, argument);
+        Value* any = received(wide(builder_.CreateAnd(source, 31)));
+        return builder_.CreateSelect(builder_.CreateICmpEQ(bits, builder_.getInt32(1)), near, any);
+      }
+    }
+    return received(wide(builder_.CreateAnd(source, 31)));
+  }
+
   // PTX: lanes form segments of `width`; a source outside the segment leaves the lane its own
   // value, and so does one that takes no part.
   Value* take_shuffled() {
@@ -170,7 +202,8 @@ class lowering {
     Value* argument = call_.getArgOperand(3);
     Value* source = nullptr;
     Value* in_range = builder_.getTrue();
-    switch (static_cast<abi::shuffle_kind>(*constant(call_, 1))) {
+    auto kind = static_cast<abi::shuffle_kind>(*constant(call_, 1));
+    switch (kind) {
       case abi::shuffle_kind::index:
         source = builder_.CreateOr(segment, builder_.CreateAnd(argument, inside));
         break;
@@ -192,8 +225,7 @@ class lowering {
         builder_.CreateTrunc(builder_.CreateLShr(present(), place), builder_.getInt1Ty());
     Value* there = builder_.CreateAnd(in_range, takes_part);
     store_flag(call_.getArgOperand(5), in_range);
-    Value* index = builder_.CreateSelect(there, place, lane());
-    return builder_.CreateLoad(payload_, element(meeting_.to, index));
+    return builder_.CreateSelect(there, take_from(kind, source, argument), received(wide(lane())));
   }
 
   // Goes over what the lanes sent: `step` makes the next value from the last one, what a lane sent
@@ -208,7 +240,7 @@ class lowering {
     PHINode* one = builder_.CreatePHI(word_, 2, "lane");
     PHINode* value = builder_.CreatePHI(word_, 2, "value");
     Value* there = builder_.CreateTrunc(builder_.CreateLShr(lanes, one), builder_.getInt1Ty());
-    Value* sent = builder_.CreateLoad(payload_, element(meeting_.to, one));
+    Value* sent = received(wide(one));
     Value* made = step(value, sent, there, one);
     Value* next = builder_.CreateAdd(one, builder_.getInt32(1));
     builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt32(32)), loop, after);
@@ -231,7 +263,7 @@ class lowering {
 
   Value* take_matches() {
     Value* lanes = present();
-    Value* own = builder_.CreateLoad(payload_, element(meeting_.to, lane()));
+    Value* own = received(wide(lane()));
     Value* same = over_lanes(
         builder_.getInt32(0), lanes, [&](Value* value, Value* sent, Value* there, Value* one) {
           Value* equal = builder_.CreateAnd(there, builder_.CreateICmpEQ(sent, own));

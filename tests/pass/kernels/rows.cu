@@ -41,6 +41,21 @@ extern "C" __global__ void strided_sums(const int* in, int* out, int n) {
   out[first] = sum;
 }
 
+// The sums of the row first, as one block; then what each block makes of its own.
+extern "C" __global__ void block_sums(const int* in, int* out, int n) {
+  __shared__ int part[64];
+  int sum = 0, odd = 1;
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x) {
+    sum += in[i];
+    if (in[i] & 1) odd += 1;
+  }
+  int t = threadIdx.x + blockDim.x * threadIdx.y;
+  part[t] = sum * odd;
+  __sb_rt_barrier(0, 0);
+  int threads = blockDim.x * blockDim.y;
+  out[blockIdx.x * threads + t] = part[t] + 3 * part[threads - 1 - t] + blockIdx.x;
+}
+
 // In turn: a thread can tell its block from others.
 extern "C" __global__ void knows_block(int* data) {
   data[blockIdx.x * blockDim.x + threadIdx.x] = blockIdx.x;
