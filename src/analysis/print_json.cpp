@@ -36,7 +36,7 @@ void write_places(json_writer& w, const trace::trace& t, const std::vector<numbe
 
 void write_run(json_writer& w, const trace::trace& t, const explanation& e) {
   static constexpr std::string_view clocks[] = {"wall", "modelled", "device"};
-  static constexpr std::string_view endings[] = {"unknown", "complete", "hung"};
+  static constexpr std::string_view endings[] = {"unknown", "complete", "hung", "stopped", "cut"};
   const run_summary& s = e.summary;
   w.begin_object("run");
   w.member("program", t.head.program);

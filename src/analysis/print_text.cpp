@@ -83,9 +83,12 @@ class printer {
     const run_summary& s = facts_.summary;
     static constexpr std::string_view clocks[] = {" on this machine", " in modelled time",
                                                   " on the device"};
+    // By the clock of this machine the profile says nothing of times.
+    const bool profiled =
+        trace_.head.clock != trace::clock_kind::wall && !trace_.head.profile.empty();
     heading(fmt::format("{}: {}{}{}", trace_.head.program.empty() ? "run" : trace_.head.program,
                         text_of_time(s.length), clocks[static_cast<std::size_t>(trace_.head.clock)],
-                        trace_.head.profile.empty() ? "" : " (" + trace_.head.profile + ")"));
+                        profiled ? " (" + trace_.head.profile + ")" : ""));
     fmt::format_to(out(text_), "  {} and {} on {}; {} to the device, {} to the host\n",
                    plural(s.kernels, "kernel"),
                    s.copies == 1 ? "1 copy" : fmt::format("{} copies", s.copies),
@@ -97,6 +100,10 @@ class printer {
       text_ += "  The trace stops before the program's end: it was killed, or is still running.\n";
     } else if (trace_.head.end == trace::ending::hung) {
       text_ += "  The program hangs: nothing could move any more.\n";
+    } else if (trace_.head.end == trace::ending::cut) {
+      text_ += "  The trace stops before the program's end: there was no room for more of it.\n";
+    } else if (trace_.head.end == trace::ending::stopped) {
+      text_ += "  The program was ended: it had run for the time that it was given.\n";
     }
   }
 

@@ -394,7 +394,12 @@ const timing_profile* engine::timing() const {
 }
 
 void engine::impl::hung() {
-  if (record) record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
+  if (!record) return;
+  {
+    const guard lock(mutex);
+    record->tell_pending(nodes);
+  }
+  record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
 }
 
 }  // namespace sb::engine

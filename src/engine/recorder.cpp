@@ -155,6 +155,8 @@ recorder::recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections
 
 void recorder::close(trace::ending how, bool deterministic, std::uint64_t ns) {
   out_->close(how, deterministic, since(ns));
+  if (const std::string why = out_->problem(); !why.empty())
+    std::fprintf(stderr, "streambed: the trace stops before the program's end: %s\n", why.c_str());
 }
 
 // --- calls
@@ -184,7 +186,8 @@ void recorder::blocks() {
   out_->blocks(call.number, {.thread = thread(),
                              .name = name_of(call.name),
                              .place = call.place,
-                             .begin = since(call.begin_ns)});
+                             .begin = since(call.begin_ns),
+                             .blocked_on = call.blocked_on});
 }
 
 void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
@@ -297,7 +300,7 @@ void recorder::enter_queue(node& n, stream_notes& s) {
   keep(tail, n.recorded.note);
 }
 
-std::uint32_t& recorder::last_on_engine(const node& n) {
+std::array<std::uint32_t, 2> recorder::engine_key(const node& n) const {
   std::array<std::uint32_t, 2> key{n.device.value, multiprocessors_key};
   if (n.as.kind == command_kind::host_function) {
     key = {0, host_functions_key};
@@ -312,6 +315,11 @@ std::uint32_t& recorder::last_on_engine(const node& n) {
     if (engines != 0 || d == copy_direction::host_to_host)
       key[1] = copies_key + static_cast<std::uint32_t>(d);
   }
+  return key;
+}
+
+std::uint32_t& recorder::last_on_engine(const node& n) {
+  const std::array<std::uint32_t, 2> key = engine_key(n);
   while (key[0] >= engines_.size()) engines_.emplace_back().fill(no_note);
   return engines_[key[0]][key[1]];
 }

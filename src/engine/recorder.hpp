@@ -94,6 +94,9 @@ class recorder final : public allocation_observer {
   void name_thread(std::string_view name);                    // the calling one
   void name_stream(stream_id stream, std::string_view name);  // under the engine's lock
 
+  // What is pending when the recording ends is told with what it waits for; `first` is one of all
+  // nodes.
+  void tell_pending(node* first);
   void close(trace::ending how, bool deterministic, std::uint64_t ns);
 
  private:
@@ -141,7 +144,9 @@ class recorder final : public allocation_observer {
   void depend(node& n, std::uint32_t on, trace::wait_cause cause);
   void depend_on_stream(node& n, stream_notes& s);
   void enter_queue(node& n, stream_notes& s);
+  std::array<std::uint32_t, 2> engine_key(const node& n) const;
   std::uint32_t& last_on_engine(const node& n);
+  bool tell_waits(node& n);
   trace::submitted_record describe(const node& n, const stream_notes& s);
   void describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
                        trace::submitted_record& r);

@@ -96,6 +96,10 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, options.output.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
   }
+  if (!options.errors.empty()) {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, options.errors.c_str(),
+                                     O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  }
   // The child must not inherit that SIGINT and SIGQUIT are ignored.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -13,6 +13,7 @@ struct spawn_options {
   int seconds = 0;  // it is ended after this time; 0: never
   mutable bool timed_out = false;
   std::string output;  // its standard output goes into this file
+  std::string errors;  // and its standard error into this one
 };
 
 // Runs a program to its end, with our standard streams, and answers its exit status; 128 + n after

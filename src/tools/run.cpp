@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "commands.hpp"
 #include "output_file.hpp"
@@ -96,7 +98,18 @@ class run_command final : public subcommand {
     std::vector<std::string> command = {nvcc, "-o", program};
     command.insert(command.end(), nvcc_flags_.begin(), nvcc_flags_.end());
     command.insert(command.end(), inputs_.begin(), inputs_.end());
-    return run_process(command);
+    // What the compiler says comes behind our words.
+    spawn_options how;
+    how.errors = program + ".errors";
+    const int status = run_process(command, how);
+    if (status != 0) {
+      fmt::print(stderr, "streambed run: {} does not compile. What the compiler says:\n",
+                 fmt::join(inputs_, " "));
+    }
+    std::ifstream said(how.errors);
+    const std::string text{std::istreambuf_iterator<char>(said), {}};
+    std::fwrite(text.data(), 1, text.size(), stderr);
+    return status;
   }
 
   static bool complain(const std::string& words) {

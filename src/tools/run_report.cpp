@@ -46,10 +46,18 @@ bool tell(const run_report& what) {
     fmt::print(stderr, "streambed run: {}\n", recorded.message());
     return false;
   }
+  const bool cut = recorded->head.end == trace::ending::cut;
+  if (cut) {
+    fmt::print(
+        stderr,
+        "streambed run: '{}' is not complete: there was no room for more of it. Make room, or "
+        "write it elsewhere with --trace.\n",
+        what.trace);
+  }
   const bool aloud = what.words == report_words::all;
   const std::string form = own_toolkit().timeline_page().string();
   const bool with_page = !what.page.empty() && fs::exists(form);
-  if (!aloud && !with_page) return true;
+  if (!aloud && !with_page) return !cut;
   const analysis::explanation facts = explain_run(*recorded);
   if (aloud) {
     const auto colour = isatty(STDERR_FILENO) != 0 ? analysis::colour::yes : analysis::colour::no;
@@ -67,7 +75,7 @@ bool tell(const run_report& what) {
     fmt::print(stderr, "\ntrace     {}\n", what.trace);
     if (with_page && written) fmt::print(stderr, "timeline  {}\n", what.page);
   }
-  return written;
+  return written && !cut;
 }
 
 }  // namespace sb::tools

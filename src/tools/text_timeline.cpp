@@ -181,6 +181,7 @@ std::string title(const trace::trace& trace, const symbols& use) {
   if (!trace.devices.empty()) out += ", " + trace.devices[0].name;
   if (trace.devices.size() > 1) out += fmt::format(" x {}", trace.devices.size());
   if (trace.head.end == trace::ending::hung) out += ", hung";
+  if (trace.head.end == trace::ending::stopped) out += ", ended by --timeout";
   if (trace.head.end == trace::ending::unknown) out += ", recording ends early";
   return out;
 }

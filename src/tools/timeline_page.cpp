@@ -58,7 +58,7 @@ std::int64_t index(number value) { return value == trace::none ? -1 : std::int64
 
 std::string head_json(const trace::trace& trace) {
   constexpr std::string_view clocks[] = {"wall", "modelled", "device"};
-  constexpr std::string_view ends[] = {"unknown", "complete", "hung"};
+  constexpr std::string_view ends[] = {"unknown", "complete", "hung", "stopped", "unknown"};
   const trace::header& head = trace.head;
   return fmt::format(
       R"({{"program":{},"profile":{},"clock":"{}","deterministic":{},"end":"{}","connections":{},"duration":{}}})",

@@ -8,7 +8,9 @@
 #include <atomic>
 #include <bit>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include "trace/format.hpp"
 
@@ -85,7 +87,34 @@ byte* block_file::next_block(std::size_t bytes) {
   return at_;
 }
 
+namespace {
+
+// A limit for the size of files is an error as well, not a signal in the program.
+class no_size_signal {
+ public:
+  no_size_signal() {
+    sigemptyset(&one_);
+    sigaddset(&one_, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &one_, &before_);
+  }
+  ~no_size_signal() {
+    const int error = errno;
+    constexpr timespec now{0, 0};
+    if (sigismember(&before_, SIGXFSZ) == 0) sigtimedwait(&one_, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = error;
+  }
+  no_size_signal(const no_size_signal&) = delete;
+  no_size_signal& operator=(const no_size_signal&) = delete;
+
+ private:
+  sigset_t one_, before_;
+};
+
+}  // namespace
+
 bool block_file::copy_out() {
+  const no_size_signal quiet;
   const std::uint64_t slot = (std::uint64_t{block_} + 2) * block_bytes;
   for (std::size_t done = 0; done < block_bytes;) {
     const ssize_t written =
@@ -101,6 +130,7 @@ bool block_file::copy_out() {
 byte* block_file::give_up(std::string why) {
   problem_ = std::move(why);
   limit_ = at_;
+  std::copy(cut_mark.begin(), cut_mark.end(), pending() + block_bytes - cut_mark.size());
   return nullptr;
 }
 
@@ -118,7 +148,8 @@ std::uint64_t block_file::size() const {
 void block_file::close() {
   if (descriptor_ < 0) return;
   // What is behind the contents is 0, which the reader takes for the end, should this fail.
-  const std::uint64_t end = block_ < 2 ? size() : (std::uint64_t{block_} + 2) * block_bytes;
+  const std::uint64_t end =
+      block_ < 2 && problem_.empty() ? size() : (std::uint64_t{block_} + 2) * block_bytes;
   const int descriptor = ::dup(descriptor_);
   const bool mapped = mapping_ != nullptr;
   forget();  // before the file gets shorter: a store behind its end would be a signal

@@ -39,6 +39,8 @@ enum class record_kind : std::uint8_t {
 // A file is a row of blocks; block_file.hpp says where each is.
 inline constexpr std::size_t block_bytes = std::size_t{128} << 10;
 inline constexpr std::array<std::uint8_t, 4> block_mark = {'S', 'B', 'B', 'K'};
+// The last bytes of the slot of pending calls, when there was no room for more.
+inline constexpr std::array<std::uint8_t, 8> cut_mark = {'S', 'B', 'C', 'U', 'T', '!', '\r', '\n'};
 inline constexpr std::size_t block_header_bytes = 8;  // of all but the first: mark, number
 
 // A record lies in one block: lists and texts that are too long for that are cut.

@@ -40,6 +40,11 @@ bool ends_with_word(block last) {
          std::equal(end_magic.begin(), end_magic.end(), last.end() - end_magic.size());
 }
 
+bool was_cut(block pending) {
+  return pending.size() == block_bytes &&
+         std::equal(cut_mark.begin(), cut_mark.end(), pending.end() - cut_mark.size());
+}
+
 // The end record of a complete file, checked against everything before it.
 bool read_end(const std::vector<block>& blocks, trace& result) {
   checksum sum;
@@ -56,7 +61,7 @@ bool read_end(const std::vector<block>& blocks, trace& result) {
   sum.add(end_word(static_cast<ending>(how), deterministic != 0));
   sum.add(result.end);
   if (in.fixed<std::uint64_t>() != sum.value()) return false;
-  if (how > static_cast<unsigned>(ending::hung) || deterministic > 1) return false;
+  if (how > static_cast<unsigned>(ending::stopped) || deterministic > 1) return false;
   result.head.end = static_cast<ending>(how);
   result.head.deterministic = deterministic == 1;
   return true;
@@ -150,6 +155,7 @@ outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string
     for_each_pending(pending_of(file), [&](const pending_call& one) { parts.take_pending(one); });
   }
   parts.finish();
+  if (!complete && was_cut(pending_of(file))) parts.result.head.end = ending::cut;
   return std::move(parts.result);
 }
 

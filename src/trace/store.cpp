@@ -137,7 +137,8 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
     if (one.to != 0 || one.freed_by != none) out.freed(i, one.to, one.freed_by);
   }
   for (const annotation& one : what.annotations) store_annotation(out, one);
-  if (what.head.end != ending::unknown) out.close(what.head.end, what.head.deterministic, what.end);
+  if (what.head.end != ending::unknown && what.head.end != ending::cut)
+    out.close(what.head.end, what.head.deterministic, what.end);
   if (const std::string why = out.problem(); !why.empty())
     return failure{"cannot write " + path + ": " + why};
   return out.bytes();

@@ -29,6 +29,8 @@ enum class ending : std::uint8_t {
   unknown,   // the file stops without a word: killed, or still running
   complete,  // the program came to its end
   hung,      // nothing could move any more: every thread waits for what never happens
+  stopped,   // it had run for the time that it was given
+  cut,       // the file could not grow: a full disk
 };
 
 struct header {

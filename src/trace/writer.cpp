@@ -242,6 +242,7 @@ void writer::blocks(number call, const call_record& what) {
     begun.place = what.place;
     begun.begin = what.begin;
     begun.end = never;
+    begun.blocked_on = what.blocked_on;
     return put_call(at, call, begun, state_);
   });
 }

@@ -343,6 +343,65 @@ TEST(Findings, AHangNamesTheRingOfWaits) {
   EXPECT_EQ(f.calls.size(), 1U);
 }
 
+// A host function waits for the thread that waits for it; another stream waits by an event.
+trace::trace stuck_host_function(trace::ending how) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number function = b.host_function(s1, "slow", 10_us);
+  const number record = b.record(s1, 7);
+  const number wait = b.wait(s2, 7);
+  const number after = b.kernel(s2, "after", 10_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = how;
+  for (const number o : {function, record, wait, after}) {
+    t.operations[o].ended = never;
+    t.operations[o].waits.clear();
+    if (o != function) t.operations[o].started = t.operations[o].ready = never;
+  }
+  const auto waits = [&](number o, number on, trace::wait_cause cause) {
+    t.operations[o].waits = {{.from = on, .cause = cause, .until = never}};
+  };
+  waits(record, function, trace::wait_cause::stream_order);
+  waits(wait, record, trace::wait_cause::event);
+  waits(after, wait, trace::wait_cause::stream_order);
+  t.calls.back().returned = false;
+  t.calls.back().end = t.end;
+  t.calls.back().blocked_on = after;
+  return t;
+}
+
+TEST(Findings, AHangGoesThroughHostFunctionsEventsAndCalls) {
+  const trace::trace t = stuck_host_function(trace::ending::hung);
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  const finding& f = e.findings[0];
+  EXPECT_EQ(f.rule, "hang");
+  EXPECT_EQ(f.evidence.size(), 5U);
+  const std::string text = text_of(t, e);
+  EXPECT_THAT(text, testing::HasSubstr("does not return, perhaps until"));
+  EXPECT_THAT(text, testing::HasSubstr("waits for event"));
+  EXPECT_THAT(text, testing::HasSubstr("in cudaDeviceSynchronize"));
+}
+
+TEST(Findings, AProgramThatWasKilledWhileItWaitedDoesNotHang) {
+  for (const trace::ending how : {trace::ending::unknown, trace::ending::stopped}) {
+    const trace::trace t = stuck_host_function(how);
+    for (const finding& f : explain(t).findings) EXPECT_NE(f.rule, "hang");
+  }
+}
+
+// What waits for each other by its streams and events needs no guess.
+TEST(Findings, ARingIsNamedThoughTheProgramWasKilled) {
+  trace::trace t = stuck_host_function(trace::ending::unknown);
+  t.operations[0].started = never;
+  t.operations[0].waits = {{.from = 3, .cause = trace::wait_cause::queue_head, .until = never}};
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  EXPECT_EQ(e.findings[0].rule, "hang");
+  EXPECT_THAT(text_of(t, e), testing::HasSubstr("when the recording ends"));
+}
+
 TEST(Findings, ARunThatWasKilledIsNotAHang) {
   program_builder b;
   const number k = b.kernel(b.stream(), "work", 1_ms);

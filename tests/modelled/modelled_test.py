@@ -71,6 +71,19 @@ class Modelled(unittest.TestCase):
         self.assertIn("the program hangs", done.stderr)
         self.assertIn("memory that nobody writes", done.stderr)
 
+    def test_a_hang_names_the_ring_of_waits(self):
+        done = self.run_modelled(HERE / "programs/ring.cu", "--connections", "1", status=124)
+        words = " ".join(done.stderr.split())
+        self.assertRegex(words, r"These wait for each other in a ring: - ")
+        for part in ("kernel after(int*) on stream 0 comes behind kernel gate() on stream 0 in its stream",
+                     "host thread 0 waits for kernel opens() on stream 1 in cudaStreamSynchronize (ring.cu:21)",
+                     "kernel opens() on stream 1 is used for the first time and is loaded only behind kernel after",
+                     "kernel gate() on stream 0 does not end"):
+            self.assertIn(part, words)
+        table = subprocess.run([TOOLKIT / "bin/streambed", "export", self.work / "run.sbt", "--format", "csv"],
+                               capture_output=True, text=True, timeout=60).stdout
+        self.assertRegex(table, r"opens\(\).*loading:1: queue_head:1:")
+
     def test_the_gradient_hook_takes_what_it_takes_on_the_device(self):
         # With one connection the hook on its own stream blocks backward again.
         def milliseconds(*options):

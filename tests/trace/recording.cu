@@ -1,5 +1,6 @@
-// For recording_test.py: small work, again and again. `fault` ends with a kernel that fails, `kill`
-// ends by SIGKILL, `first` has a kernel that is loaded behind another one.
+// For recording_test.py: small work, again and again; `many` has more of it. `fault` ends with a
+// kernel that fails, `kill` ends by SIGKILL, `first` has a kernel that is loaded behind another
+// one.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -58,6 +59,8 @@ int main(int argc, char** argv) {
   cudaMalloc(&b, 16384);
   small<<<1, 32, 0, s>>>(a, b);
   cudaDeviceSynchronize();
+  if (std::strcmp(how, "many") == 0)
+    for (int i = 0; i < 100'000; ++i) cudaEventRecord(e, i % 2 ? s : t);
   if (std::strcmp(how, "kill") == 0) std::raise(SIGKILL);
   if (std::strcmp(how, "fault") == 0) {
     for (int i = 0; i < 50; ++i) {

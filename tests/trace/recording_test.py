@@ -75,6 +75,24 @@ class Recording(unittest.TestCase):
         self.assertRegex(text, r"1\. .*bad.* failed with cudaErrorIllegalAddress \(700\) \(recording\.cu:\d+\)")
         self.assertNotIn("failed with", self.command("explain", self.record("")))
 
+    def test_a_trace_that_finds_no_room_is_told_of_and_an_error(self):
+        trace = self.folder / "cut.sbt"
+        limited = f"ulimit -f 512; exec {TOOLKIT}/bin/streambed run {self.program} --trace {trace} -- many"
+        done = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, timeout=200)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("the trace stops before the program's end: File too large", done.stderr)
+        self.assertIn(f"'{trace}' is not complete: there was no room for more of it", done.stderr)
+        self.assertGreater(len(self.operations(trace)), 1000)
+        self.assertIn("there was no room for more", self.command("explain", trace))
+
+    def test_a_program_that_does_not_compile_is_told_of_before_the_compilers_words(self):
+        wrong = self.folder / "wrong.cu"
+        wrong.write_text("int main() { return nothing; }\n")
+        done = subprocess.run([TOOLKIT / "bin/streambed", "run", wrong], capture_output=True, text=True, timeout=100)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\Astreambed run: .*wrong\.cu does not compile\.")
+        self.assertIn("nothing", done.stderr.split("\n", 1)[1])
+
     def test_a_kernel_that_is_loaded_behind_another_says_so(self):
         operations = self.operations(self.record("first"))
         second = next(o for o in operations if o["name"].startswith("second"))

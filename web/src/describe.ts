@@ -154,6 +154,7 @@ export function summary(trace: Trace): string {
   const parts = [`${duration(head.duration)} ${clock}`, count(operations.count, "operation")];
   if (head.profile) parts.push(head.profile);
   if (head.end === "hung") parts.push("it hung");
+  if (head.end === "stopped") parts.push("it was ended by --timeout");
   if (head.end === "unknown") parts.push("recording ends early");
   return parts.join(" · ");
 }

@@ -40,7 +40,7 @@ export interface Head {
   profile: string;
   clock: "wall" | "modelled" | "device";
   deterministic: boolean;
-  end: "unknown" | "complete" | "hung";
+  end: "unknown" | "complete" | "hung" | "stopped";
   connections: number;
   duration: number;
 }

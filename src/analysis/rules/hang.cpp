@@ -25,7 +25,8 @@ class wait_graph {
   [[nodiscard]] bool is_thread(std::size_t node) const { return node >= trace_.operations.size(); }
   [[nodiscard]] bool pending(number o) const { return trace_.operations[o].ended == never; }
 
-  void build();
+  // `perhaps`: also what may be, for a run that is known to hang.
+  void build(bool perhaps);
   // Nodes that wait for each other in a ring, or the way to the one that all wait for.
   [[nodiscard]] std::vector<std::size_t> ring() const;
   [[nodiscard]] const link* way(std::size_t from, std::size_t to) const;
@@ -41,6 +42,9 @@ class wait_graph {
   }
   void add_operation(number i, std::map<number, number>& last_in_stream);
   void add_memory(number runs);
+  void add_thread(const trace::call& c);
+  [[nodiscard]] std::string reason(const trace::operation& o, trace::wait_cause cause,
+                                   number on) const;
 
   const trace::trace& trace_;
   std::map<std::size_t, std::vector<link>> links_;
@@ -72,22 +76,35 @@ std::string_view words_of(trace::wait_cause cause) {
   return "waits for {}";
 }
 
+// By an event: which one, where the trace says it.
+std::string wait_graph::reason(const trace::operation& o, trace::wait_cause cause,
+                               number on) const {
+  if (cause == trace::wait_cause::event) {
+    const trace::operation& record = trace_.operations[on];
+    const number event = o.event != none ? o.event : record.event;
+    if (event != none && record.kind == trace::operation_kind::event_record)
+      return fmt::format("waits for event {}, which is recorded by {{}}", event);
+  }
+  return std::string(words_of(cause));
+}
+
 void wait_graph::add_operation(number i, std::map<number, number>& last_in_stream) {
   const trace::operation& o = trace_.operations[i];
   if (pending(i) && o.started == never) {
     bool known = false;
     for (const trace::edge& e : o.waits) {
       if (e.from < trace_.operations.size() && pending(e.from)) {
-        add(i, e.from, std::string(words_of(e.cause)));
+        add(i, e.from, reason(o, e.cause, e.from));
         known = true;
       }
     }
     if (o.record != none && pending(o.record)) {
-      add(i, o.record, std::string(words_of(trace::wait_cause::event)));
+      if (!known) add(i, o.record, reason(o, trace::wait_cause::event, o.record));
       known = true;
     }
     for (const number other : o.after) {
-      if (pending(other)) add(i, other, std::string(words_of(trace::wait_cause::graph_edge)));
+      if (pending(other) && way(i, other) == nullptr)
+        add(i, other, std::string(words_of(trace::wait_cause::graph_edge)));
     }
     const auto before = last_in_stream.find(o.stream);
     if (!known && before != last_in_stream.end()) {
@@ -101,6 +118,13 @@ void wait_graph::add_operation(number i, std::map<number, number>& last_in_strea
 // thread that is stuck in a call.
 void wait_graph::add_memory(number runs) {
   const trace::operation& o = trace_.operations[runs];
+  if (o.kind == trace::operation_kind::host_function) {
+    for (const trace::call& c : trace_.calls) {
+      if (!c.returned && c.thread != none)
+        add(runs, thread(c.thread), "does not return, perhaps until something is done by {}");
+    }
+    return;
+  }
   for (number i = 0; i < trace_.operations.size(); ++i) {
     const trace::operation& other = trace_.operations[i];
     if (i == runs || !pending(i) || other.started != never) continue;
@@ -121,18 +145,30 @@ void wait_graph::add_memory(number runs) {
   }
 }
 
-void wait_graph::build() {
+// A thread in a call that waits for one operation, or for all that are pending.
+void wait_graph::add_thread(const trace::call& c) {
+  constexpr std::size_t most = 64;
+  std::string place = text_of_place(trace_, c.place);
+  place.erase(0, place.rfind('/') + 1);
+  const std::string why =
+      "waits for {} in " + c.name + (place.empty() ? "" : fmt::format(" ({})", place));
+  if (c.blocked_on < trace_.operations.size() && pending(c.blocked_on))
+    return add(thread(c.thread), c.blocked_on, why);
+  std::size_t n = 0;
+  for (number i = 0; n < most && i < trace_.operations.size(); ++i) {
+    if (!pending(i)) continue;
+    add(thread(c.thread), i, why);
+    ++n;
+  }
+}
+
+void wait_graph::build(bool perhaps) {
   std::map<number, number> last_in_stream;
   for (number i = 0; i < trace_.operations.size(); ++i) add_operation(i, last_in_stream);
   for (const trace::call& c : trace_.calls) {
-    if (c.returned || c.thread == none) continue;
-    number on = c.blocked_on;
-    for (number i = 0; on == none && i < trace_.operations.size(); ++i) {
-      if (pending(i)) on = i;
-    }
-    if (on != none) add(thread(c.thread), on, "waits for {} in " + c.name);
+    if (!c.returned && c.thread != none) add_thread(c);
   }
-  for (number i = 0; i < trace_.operations.size(); ++i) {
+  for (number i = 0; perhaps && i < trace_.operations.size(); ++i) {
     if (pending(i) && trace_.operations[i].started != never) add_memory(i);
   }
 }
@@ -183,15 +219,18 @@ std::string wait_graph::name(std::size_t node) const {
 }  // namespace
 
 void find_hang(const trace::trace& t, findings& out) {
-  if (t.head.end != trace::ending::hung) return;
+  const bool hung = t.head.end == trace::ending::hung;
+  if (t.head.end == trace::ending::complete) return;
   wait_graph graph(t);
-  graph.build();
+  graph.build(hung);
   const std::vector<std::size_t> ring = graph.ring();
+  // A run that was ended from outside may have been about to go on.
+  if (!hung && ring.empty()) return;
 
   finding f;
   f.rule = "hang";
   f.weight = severity::hang;
-  f.title = "The program hangs";
+  f.title = hung ? "The program hangs" : "Operations wait for each other when the recording ends";
   std::vector<number> operations, calls;
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const std::size_t node = ring[i], next = ring[(i + 1) % ring.size()];
