@@ -1,4 +1,5 @@
 #include "cudart/capture.hpp"
+#include "cudart/call_name.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -297,7 +298,9 @@ SB_PTSZ(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph), (stream
 
 SB_API cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t handle,
                                                    cudaStreamCaptureStatus* out) {
-  return cudaStreamGetCaptureInfo(handle, out, nullptr, nullptr, nullptr, nullptr, nullptr);
+  return as_call([&] {
+    return cudaStreamGetCaptureInfo(handle, out, nullptr, nullptr, nullptr, nullptr, nullptr);
+  });
 }
 SB_PTSZ(cudaStreamIsCapturing, (cudaStream_t stream, cudaStreamCaptureStatus* out), (stream, out))
 

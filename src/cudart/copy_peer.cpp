@@ -1,5 +1,6 @@
 // Copies that name the devices of their ends. Between virtual devices peer access is not needed, as
 // on hardware: without it the driver goes through the host.
+#include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/copy.hpp"
 
@@ -97,25 +98,29 @@ cudaError_t box(const cudaMemcpy3DPeerParms* p, cudaStream_t stream, call_form f
 
 SB_API cudaError_t CUDARTAPI cudaMemcpyPeer(void* destination, int destination_device,
                                             const void* source, int source_device, size_t count) {
-  return linear(destination, source, count, {destination_device, source_device}, nullptr,
-                call_form::synchronous);
+  return as_call([&] {
+    return linear(destination, source, count, {destination_device, source_device}, nullptr,
+                  call_form::synchronous);
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemcpyPeerAsync(void* destination, int destination_device,
                                                  const void* source, int source_device,
                                                  size_t count, cudaStream_t stream) {
-  return linear(destination, source, count, {destination_device, source_device}, stream,
-                call_form::asynchronous);
+  return as_call([&] {
+    return linear(destination, source, count, {destination_device, source_device}, stream,
+                  call_form::asynchronous);
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemcpy3DPeer(const cudaMemcpy3DPeerParms* p) {
-  return box(p, nullptr, call_form::synchronous);
+  return as_call([&] { return box(p, nullptr, call_form::synchronous); });
 }
 SB_PTDS(cudaMemcpy3DPeer, (const cudaMemcpy3DPeerParms* p), (p))
 
 SB_API cudaError_t CUDARTAPI cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* p,
                                                    cudaStream_t stream) {
-  return box(p, stream, call_form::asynchronous);
+  return as_call([&] { return box(p, stream, call_form::asynchronous); });
 }
 SB_PTSZ(cudaMemcpy3DPeerAsync, (const cudaMemcpy3DPeerParms* p, cudaStream_t stream), (p, stream))
 

@@ -1,4 +1,5 @@
 // Copies of two and three dimensions.
+#include "cudart/call_name.hpp"
 #include "cudart/copy.hpp"
 
 namespace sb::cudart {
@@ -93,8 +94,10 @@ result<copy_request> request_of(const cudaMemcpy3DParms& p) {
 SB_API cudaError_t CUDARTAPI cudaMemcpy2D(void* destination, size_t destination_pitch,
                                           const void* source, size_t source_pitch, size_t width,
                                           size_t height, cudaMemcpyKind kind) {
-  return copy_plane({destination, destination_pitch, source, source_pitch, width, height, kind},
-                    nullptr, call_form::synchronous);
+  return as_call([&] {
+    return copy_plane({destination, destination_pitch, source, source_pitch, width, height, kind},
+                      nullptr, call_form::synchronous);
+  });
 }
 SB_PTDS(cudaMemcpy2D,
         (void* destination, size_t destination_pitch, const void* source, size_t source_pitch,
@@ -105,8 +108,10 @@ SB_API cudaError_t CUDARTAPI cudaMemcpy2DAsync(void* destination, size_t destina
                                                const void* source, size_t source_pitch,
                                                size_t width, size_t height, cudaMemcpyKind kind,
                                                cudaStream_t stream) {
-  return copy_plane({destination, destination_pitch, source, source_pitch, width, height, kind},
-                    stream, call_form::asynchronous);
+  return as_call([&] {
+    return copy_plane({destination, destination_pitch, source, source_pitch, width, height, kind},
+                      stream, call_form::asynchronous);
+  });
 }
 SB_PTSZ(cudaMemcpy2DAsync,
         (void* destination, size_t destination_pitch, const void* source, size_t source_pitch,
@@ -114,12 +119,12 @@ SB_PTSZ(cudaMemcpy2DAsync,
         (destination, destination_pitch, source, source_pitch, width, height, kind, stream))
 
 SB_API cudaError_t CUDARTAPI cudaMemcpy3D(const cudaMemcpy3DParms* p) {
-  return copy_box(p, nullptr, call_form::synchronous);
+  return as_call([&] { return copy_box(p, nullptr, call_form::synchronous); });
 }
 SB_PTDS(cudaMemcpy3D, (const cudaMemcpy3DParms* p), (p))
 
 SB_API cudaError_t CUDARTAPI cudaMemcpy3DAsync(const cudaMemcpy3DParms* p, cudaStream_t stream) {
-  return copy_box(p, stream, call_form::asynchronous);
+  return as_call([&] { return copy_box(p, stream, call_form::asynchronous); });
 }
 SB_PTSZ(cudaMemcpy3DAsync, (const cudaMemcpy3DParms* p, cudaStream_t stream), (p, stream))
 

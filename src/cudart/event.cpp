@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
 #include "cudart/pool_hooks.hpp"
@@ -186,7 +187,7 @@ engine::operation wait_now(const engine::event_state& state) {
 }
 
 SB_API cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t* event) {
-  return cudaEventCreateWithFlags(event, cudaEventDefault);
+  return as_call([&] { return cudaEventCreateWithFlags(event, cudaEventDefault); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {

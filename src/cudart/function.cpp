@@ -3,6 +3,7 @@
 #include <map>
 #include <shared_mutex>
 
+#include "cudart/call_name.hpp"
 #include "cudart/functions.hpp"
 #include "cudart/process.hpp"
 #include "engine/images.hpp"
@@ -165,54 +166,61 @@ SB_API cudaError_t CUDARTAPI cudaFuncGetAttributes(cudaFuncAttributes* out, cons
 
 SB_API cudaError_t CUDARTAPI cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute,
                                                   int value) {
-  return change_settings(stub, [&](function_settings& f, const abi::kernel_info& kernel) -> status {
-    const device_profile& profile = the_engine().profile(current_device());
-    switch (attribute) {
-      case cudaFuncAttributeMaxDynamicSharedMemorySize:
-        if (value < 0 || kernel.static_shared_bytes + static_cast<std::uint32_t>(value) >
-                             profile.shared_per_block_optin) {
-          return status::invalid_value;
-        }
-        f.max_dynamic_shared = value;
-        return status::success;
-      case cudaFuncAttributePreferredSharedMemoryCarveout:
-        if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared) {
-          return status::invalid_value;
-        }
-        f.carveout = value;
-        return status::success;
-      case cudaFuncAttributeRequiredClusterWidth:
-      case cudaFuncAttributeRequiredClusterHeight:
-      case cudaFuncAttributeRequiredClusterDepth:
-        if (value < 0) return status::invalid_value;
-        f.cluster[attribute - cudaFuncAttributeRequiredClusterWidth] = value;
-        return status::success;
-      case cudaFuncAttributeNonPortableClusterSizeAllowed:
-        f.non_portable_clusters = value != 0;
-        return status::success;
-      case cudaFuncAttributeClusterSchedulingPolicyPreference:
-        f.cluster_policy = value;
-        return status::success;
-      default:
-        return status::invalid_value;
-    }
+  return as_call([&] {
+    return change_settings(
+        stub, [&](function_settings& f, const abi::kernel_info& kernel) -> status {
+          const device_profile& profile = the_engine().profile(current_device());
+          switch (attribute) {
+            case cudaFuncAttributeMaxDynamicSharedMemorySize:
+              if (value < 0 || kernel.static_shared_bytes + static_cast<std::uint32_t>(value) >
+                                   profile.shared_per_block_optin) {
+                return status::invalid_value;
+              }
+              f.max_dynamic_shared = value;
+              return status::success;
+            case cudaFuncAttributePreferredSharedMemoryCarveout:
+              if (value < cudaSharedmemCarveoutDefault || value > cudaSharedmemCarveoutMaxShared) {
+                return status::invalid_value;
+              }
+              f.carveout = value;
+              return status::success;
+            case cudaFuncAttributeRequiredClusterWidth:
+            case cudaFuncAttributeRequiredClusterHeight:
+            case cudaFuncAttributeRequiredClusterDepth:
+              if (value < 0) return status::invalid_value;
+              f.cluster[attribute - cudaFuncAttributeRequiredClusterWidth] = value;
+              return status::success;
+            case cudaFuncAttributeNonPortableClusterSizeAllowed:
+              f.non_portable_clusters = value != 0;
+              return status::success;
+            case cudaFuncAttributeClusterSchedulingPolicyPreference:
+              f.cluster_policy = value;
+              return status::success;
+            default:
+              return status::invalid_value;
+          }
+        });
   });
 }
 
 // Preferences between cache and shared memory: accepted, and of no effect.
 SB_API cudaError_t CUDARTAPI cudaFuncSetCacheConfig(const void* stub, cudaFuncCache config) {
-  return change_settings(stub, [&](function_settings&, const abi::kernel_info&) {
-    const bool valid = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
-    return valid ? status::success : status::invalid_value;
+  return as_call([&] {
+    return change_settings(stub, [&](function_settings&, const abi::kernel_info&) {
+      const bool valid = config >= cudaFuncCachePreferNone && config <= cudaFuncCachePreferEqual;
+      return valid ? status::success : status::invalid_value;
+    });
   });
 }
 
 SB_API cudaError_t CUDARTAPI cudaFuncSetSharedMemConfig(const void* stub,
                                                         cudaSharedMemConfig config) {
-  return change_settings(stub, [&](function_settings&, const abi::kernel_info&) {
-    const bool valid =
-        config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte;
-    return valid ? status::success : status::invalid_value;
+  return as_call([&] {
+    return change_settings(stub, [&](function_settings&, const abi::kernel_info&) {
+      const bool valid =
+          config >= cudaSharedMemBankSizeDefault && config <= cudaSharedMemBankSizeEightByte;
+      return valid ? status::success : status::invalid_value;
+    });
   });
 }
 
@@ -258,8 +266,10 @@ SB_API cudaError_t CUDARTAPI cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* 
                                                                            const void* stub,
                                                                            int block_size,
                                                                            size_t dynamic_shared) {
-  return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-      blocks, stub, block_size, dynamic_shared, cudaOccupancyDefault);
+  return as_call([&] {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        blocks, stub, block_size, dynamic_shared, cudaOccupancyDefault);
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaOccupancyAvailableDynamicSMemPerBlock(size_t* bytes,

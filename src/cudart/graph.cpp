@@ -1,5 +1,6 @@
 // Graphs: making, shape, edges, clones.
 #include "cudart/graph.hpp"
+#include "cudart/call_name.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -411,18 +412,22 @@ SB_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_
 SB_API cudaError_t CUDARTAPI cudaGraphNodeGetDependencies(cudaGraphNode_t node,
                                                           cudaGraphNode_t* out,
                                                           cudaGraphEdgeData* edges, size_t* count) {
-  return list_neighbours(
-      node, out, edges, count, [](const CUgraphNode_st& n) -> auto& { return n.before; },
-      [&](cudaGraphNode_t earlier) { return data_of(earlier, node); });
+  return as_call([&] {
+    return list_neighbours(
+        node, out, edges, count, [](const CUgraphNode_st& n) -> auto& { return n.before; },
+        [&](cudaGraphNode_t earlier) { return data_of(earlier, node); });
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
                                                             cudaGraphNode_t* out,
                                                             cudaGraphEdgeData* edges,
                                                             size_t* count) {
-  return list_neighbours(
-      node, out, edges, count, [](const CUgraphNode_st& n) -> auto& { return n.after; },
-      [&](cudaGraphNode_t later) { return data_of(node, later); });
+  return as_call([&] {
+    return list_neighbours(
+        node, out, edges, count, [](const CUgraphNode_st& n) -> auto& { return n.after; },
+        [&](cudaGraphNode_t later) { return data_of(node, later); });
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, cudaGraphNodeType* type) {

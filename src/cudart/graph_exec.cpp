@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/graph.hpp"
 #include "cudart/graph_memory.hpp"
@@ -382,7 +383,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* out,
 
 SB_API cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t* out, cudaGraph_t graph,
                                                   unsigned long long flags) {
-  return cudaGraphInstantiateWithFlags(out, graph, flags);
+  return as_call([&] { return cudaGraphInstantiateWithFlags(out, graph, flags); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t* out, cudaGraph_t graph,

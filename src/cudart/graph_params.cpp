@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "cudart/call_name.hpp"
 #include "cudart/graph.hpp"
 #include "cudart/operations.hpp"
 
@@ -188,205 +189,229 @@ status replace_recipe(CUgraphNode_st& node, node_recipe recipe) {
 
 SB_API cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node,
                                                     cudaGraphNodeParams* params) {
-  if (const status s = check_generic(node, params); s != status::success) return answer(s);
-  return set(node, from(params));
+  return as_call([&]() -> cudaError_t {
+    if (const status s = check_generic(node, params); s != status::success) return answer(s);
+    return set(node, from(params));
+  });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t exec, cudaGraphNode_t node,
                                                         cudaGraphNodeParams* params) {
-  if (const status s = check_generic(node, params); s != status::success) return answer(s);
-  if (params->type == cudaGraphNodeTypeGraph) {
-    return cudaGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
-  }
-  return set(exec, node, from(params));
+  return as_call([&]() -> cudaError_t {
+    if (const status s = check_generic(node, params); s != status::success) return answer(s);
+    if (params->type == cudaGraphNodeTypeGraph) {
+      return cudaGraphExecChildGraphNodeSetParams(exec, node, params->graph.graph);
+    }
+    return set(exec, node, from(params));
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_t node,
                                                           cudaKernelNodeParams* out) {
-  return get<kernel_node>(node, out, [&](kernel_node& kernel) {
-    auto& operation = std::get<engine::kernel_operation>(node->recipe.what);
-    kernel.argument_pointers.clear();
-    for (std::uint32_t i = 0; i < operation.kernel->param_count; ++i) {
-      kernel.argument_pointers.push_back(operation.params.data() +
-                                         operation.kernel->params[i].offset);
-    }
-    *out = kernel.params;
-    out->kernelParams = kernel.argument_pointers.data();
+  return as_call([&] {
+    return get<kernel_node>(node, out, [&](kernel_node& kernel) {
+      auto& operation = std::get<engine::kernel_operation>(node->recipe.what);
+      kernel.argument_pointers.clear();
+      for (std::uint32_t i = 0; i < operation.kernel->param_count; ++i) {
+        kernel.argument_pointers.push_back(operation.params.data() +
+                                           operation.kernel->params[i].offset);
+      }
+      *out = kernel.params;
+      out->kernelParams = kernel.argument_pointers.data();
+    });
   });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                                           const cudaKernelNodeParams* params) {
-  return set(node, from(params));
+  return as_call([&] { return set(node, from(params)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecKernelNodeSetParams(cudaGraphExec_t exec,
                                                               cudaGraphNode_t node,
                                                               const cudaKernelNodeParams* params) {
-  return set(exec, node, from(params));
+  return as_call([&] { return set(exec, node, from(params)); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNode_t node,
                                                              cudaLaunchAttributeID id,
                                                              cudaLaunchAttributeValue* out) {
-  if (!known_attribute(id)) return answer(status::invalid_value);
-  return get<kernel_node>(node, out, [&](const kernel_node& kernel) {
-    for (const cudaLaunchAttribute& a : kernel.attributes) {
-      if (a.id != id) continue;
-      *out = a.val;
-      return;
-    }
-    if (id == cudaLaunchAttributeMemSyncDomainMap) {
-      out->memSyncDomainMap = {0, 1};  // and leaves the rest alone: graphs.tsv nodes.attr.9
-      return;
-    }
-    *out = {};
-    if (id == cudaLaunchAttributePriority) out->priority = node->recipe.priority;
+  return as_call([&]() -> cudaError_t {
+    if (!known_attribute(id)) return answer(status::invalid_value);
+    return get<kernel_node>(node, out, [&](const kernel_node& kernel) {
+      for (const cudaLaunchAttribute& a : kernel.attributes) {
+        if (a.id != id) continue;
+        *out = a.val;
+        return;
+      }
+      if (id == cudaLaunchAttributeMemSyncDomainMap) {
+        out->memSyncDomainMap = {0, 1};  // and leaves the rest alone: graphs.tsv nodes.attr.9
+        return;
+      }
+      *out = {};
+      if (id == cudaLaunchAttributePriority) out->priority = node->recipe.priority;
+    });
   });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(
     cudaGraphNode_t node, cudaLaunchAttributeID id, const cudaLaunchAttributeValue* value) {
-  if (!known_attribute(id)) return answer(status::invalid_value);
-  return get<kernel_node>(node, value, [&](kernel_node& kernel) -> status {
-    if (id == cudaLaunchAttributeAccessPolicyWindow &&
-        !is_valid(value->accessPolicyWindow, node->recipe.device)) {
-      return status::invalid_value;
-    }
-    std::erase_if(kernel.attributes, [&](const cudaLaunchAttribute& a) { return a.id == id; });
-    cudaLaunchAttribute a{};
-    a.id = id;
-    a.val = *value;
-    // CUDA: brought into the device's range; graphs.tsv nodes.attr.priority.is
-    if (id == cudaLaunchAttributePriority)
-      a.val.priority = nearest_priority(a.val.priority, node->recipe.device);
-    kernel.attributes.push_back(a);
-    apply(*node, a);
-    return status::success;
+  return as_call([&]() -> cudaError_t {
+    if (!known_attribute(id)) return answer(status::invalid_value);
+    return get<kernel_node>(node, value, [&](kernel_node& kernel) -> status {
+      if (id == cudaLaunchAttributeAccessPolicyWindow &&
+          !is_valid(value->accessPolicyWindow, node->recipe.device)) {
+        return status::invalid_value;
+      }
+      std::erase_if(kernel.attributes, [&](const cudaLaunchAttribute& a) { return a.id == id; });
+      cudaLaunchAttribute a{};
+      a.id = id;
+      a.val = *value;
+      // CUDA: brought into the device's range; graphs.tsv nodes.attr.priority.is
+      if (id == cudaLaunchAttributePriority)
+        a.val.priority = nearest_priority(a.val.priority, node->recipe.device);
+      kernel.attributes.push_back(a);
+      apply(*node, a);
+      return status::success;
+    });
   });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraphNode_t to,
                                                                cudaGraphNode_t source) {
-  return get<kernel_node>(to, to, [&](kernel_node& copy) -> status {
-    if (!nodes().alive(source)) return status::invalid_value;
-    const auto* original = std::get_if<kernel_node>(&source->recipe.detail);
-    if (original == nullptr) return status::invalid_value;
-    copy.attributes = std::vector<cudaLaunchAttribute>(original->attributes);
-    for (const cudaLaunchAttribute& a : copy.attributes) apply(*to, a);
-    return status::success;
+  return as_call([&] {
+    return get<kernel_node>(to, to, [&](kernel_node& copy) -> status {
+      if (!nodes().alive(source)) return status::invalid_value;
+      const auto* original = std::get_if<kernel_node>(&source->recipe.detail);
+      if (original == nullptr) return status::invalid_value;
+      copy.attributes = std::vector<cudaLaunchAttribute>(original->attributes);
+      for (const cudaLaunchAttribute& a : copy.attributes) apply(*to, a);
+      return status::success;
+    });
   });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeGetParams(cudaGraphNode_t node,
                                                           cudaMemcpy3DParms* out) {
-  return get<copy_node>(node, out, [&](const copy_node& copy) { *out = copy.params; });
+  return as_call([&] {
+    return get<copy_node>(node, out, [&](const copy_node& copy) { *out = copy.params; });
+  });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node,
                                                           const cudaMemcpy3DParms* params) {
-  return set(node, from(params));
+  return as_call([&] { return set(node, from(params)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t node, void* to,
                                                             const void* source, size_t count,
                                                             cudaMemcpyKind kind) {
-  return set(node, bytes(to, source, count, kind));
+  return as_call([&] { return set(node, bytes(to, source, count, kind)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node,
                                                                   const void* symbol,
                                                                   const void* source, size_t count,
                                                                   size_t offset,
                                                                   cudaMemcpyKind kind) {
-  return set(node, to_symbol(symbol, source, count, offset, kind));
+  return as_call([&] { return set(node, to_symbol(symbol, source, count, offset, kind)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* to,
                                                                     const void* symbol,
                                                                     size_t count, size_t offset,
                                                                     cudaMemcpyKind kind) {
-  return set(node, from_symbol(to, symbol, count, offset, kind));
+  return as_call([&] { return set(node, from_symbol(to, symbol, count, offset, kind)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams(cudaGraphExec_t exec,
                                                               cudaGraphNode_t node,
                                                               const cudaMemcpy3DParms* params) {
-  return set(exec, node, from(params));
+  return as_call([&] { return set(exec, node, from(params)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t exec,
                                                                 cudaGraphNode_t node, void* to,
                                                                 const void* source, size_t count,
                                                                 cudaMemcpyKind kind) {
-  return set(exec, node, bytes(to, source, count, kind));
+  return as_call([&] { return set(exec, node, bytes(to, source, count, kind)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParamsToSymbol(
     cudaGraphExec_t exec, cudaGraphNode_t node, const void* symbol, const void* source,
     size_t count, size_t offset, cudaMemcpyKind kind) {
-  return set(exec, node, to_symbol(symbol, source, count, offset, kind));
+  return as_call([&] { return set(exec, node, to_symbol(symbol, source, count, offset, kind)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParamsFromSymbol(
     cudaGraphExec_t exec, cudaGraphNode_t node, void* to, const void* symbol, size_t count,
     size_t offset, cudaMemcpyKind kind) {
-  return set(exec, node, from_symbol(to, symbol, count, offset, kind));
+  return as_call([&] { return set(exec, node, from_symbol(to, symbol, count, offset, kind)); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphMemsetNodeGetParams(cudaGraphNode_t node,
                                                           cudaMemsetParams* out) {
-  return get<fill_node>(node, out, [&](const fill_node& fill) { *out = fill.params; });
+  return as_call([&] {
+    return get<fill_node>(node, out, [&](const fill_node& fill) { *out = fill.params; });
+  });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphMemsetNodeSetParams(cudaGraphNode_t node,
                                                           const cudaMemsetParams* params) {
-  return set(node, from(params));
+  return as_call([&] { return set(node, from(params)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphExec_t exec,
                                                               cudaGraphNode_t node,
                                                               const cudaMemsetParams* params) {
-  return set(exec, node, from(params));
+  return as_call([&] { return set(exec, node, from(params)); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphHostNodeGetParams(cudaGraphNode_t node,
                                                         cudaHostNodeParams* out) {
-  return get<host_node>(node, out, [&](const host_node& host) { *out = host.params; });
+  return as_call([&] {
+    return get<host_node>(node, out, [&](const host_node& host) { *out = host.params; });
+  });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t node,
                                                         const cudaHostNodeParams* params) {
-  return set(node, from(params));
+  return as_call([&] { return set(node, from(params)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t exec,
                                                             cudaGraphNode_t node,
                                                             const cudaHostNodeParams* params) {
-  return set(exec, node, from(params));
+  return as_call([&] { return set(exec, node, from(params)); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t node,
                                                              cudaGraph_t* out) {
-  return get<child_node>(node, out, [&](const child_node& child) { *out = child.graph; });
+  return as_call([&] {
+    return get<child_node>(node, out, [&](const child_node& child) { *out = child.graph; });
+  });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventRecordNodeGetEvent(cudaGraphNode_t node,
                                                               cudaEvent_t* out) {
-  return get_event(node, cudaGraphNodeTypeEventRecord, out);
+  return as_call([&] { return get_event(node, cudaGraphNodeTypeEventRecord, out); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventRecordNodeSetEvent(cudaGraphNode_t node,
                                                               cudaEvent_t event) {
-  return set(node, from(cudaGraphNodeTypeEventRecord, event));
+  return as_call([&] { return set(node, from(cudaGraphNodeTypeEventRecord, event)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t exec,
                                                                   cudaGraphNode_t node,
                                                                   cudaEvent_t event) {
-  return set(exec, node, from(cudaGraphNodeTypeEventRecord, event));
+  return as_call([&] { return set(exec, node, from(cudaGraphNodeTypeEventRecord, event)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventWaitNodeGetEvent(cudaGraphNode_t node,
                                                             cudaEvent_t* out) {
-  return get_event(node, cudaGraphNodeTypeWaitEvent, out);
+  return as_call([&] { return get_event(node, cudaGraphNodeTypeWaitEvent, out); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphEventWaitNodeSetEvent(cudaGraphNode_t node,
                                                             cudaEvent_t event) {
-  return set(node, from(cudaGraphNodeTypeWaitEvent, event));
+  return as_call([&] { return set(node, from(cudaGraphNodeTypeWaitEvent, event)); });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t exec,
                                                                 cudaGraphNode_t node,
                                                                 cudaEvent_t event) {
-  return set(exec, node, from(cudaGraphNodeTypeWaitEvent, event));
+  return as_call([&] { return set(exec, node, from(cudaGraphNodeTypeWaitEvent, event)); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
                                                             cudaMemAllocNodeParams* out) {
-  return get<alloc_node>(node, out, [&](const alloc_node& alloc) { *out = alloc.params; });
+  return as_call([&] {
+    return get<alloc_node>(node, out, [&](const alloc_node& alloc) { *out = alloc.params; });
+  });
 }
 SB_API cudaError_t CUDARTAPI cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* out) {
-  return get<free_node>(node, out,
-                        [&](const free_node& free) { *static_cast<void**>(out) = free.pointer; });
+  return as_call([&] {
+    return get<free_node>(node, out,
+                          [&](const free_node& free) { *static_cast<void**>(out) = free.pointer; });
+  });
 }
 
 }  // namespace sb::cudart

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "cudart/advice.hpp"
+#include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/copy.hpp"
 
@@ -197,7 +198,8 @@ SB_API cudaError_t CUDARTAPI cudaMemAdvise(const void* pointer, size_t count,
 SB_API cudaError_t CUDARTAPI cudaMemRangeGetAttribute(void* data, size_t bytes,
                                                       cudaMemRangeAttribute which,
                                                       const void* pointer, size_t count) {
-  return cudaMemRangeGetAttributes(&data, &bytes, &which, 1, pointer, count);
+  return as_call(
+      [&] { return cudaMemRangeGetAttributes(&data, &bytes, &which, 1, pointer, count); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemRangeGetAttributes(void** data, size_t* bytes,

@@ -1,6 +1,7 @@
 // Device, pinned and registered memory: allocating and freeing.
 #include "engine/memory.hpp"
 
+#include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/copy.hpp"
 #include "cudart/graph_memory.hpp"
@@ -163,7 +164,7 @@ SB_API cudaError_t CUDARTAPI cudaFree(void* pointer) {
 }
 
 SB_API cudaError_t CUDARTAPI cudaMallocHost(void** out, size_t bytes) {
-  return cudaHostAlloc(out, bytes, cudaHostAllocDefault);
+  return as_call([&] { return cudaHostAlloc(out, bytes, cudaHostAllocDefault); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaHostAlloc(void** out, size_t bytes, unsigned flags) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <mutex>
 
+#include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
 #include "cudart/operations.hpp"
@@ -62,11 +63,11 @@ cudaLaunchAttributeValue default_attribute(const CUstream_st& stream, cudaLaunch
 }  // namespace
 
 SB_API cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t* stream) {
-  return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
+  return as_call([&] { return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-  return cudaStreamCreateWithPriority(stream, flags, 0);
+  return as_call([&] { return cudaStreamCreateWithPriority(stream, flags, 0); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags,
@@ -116,22 +117,26 @@ SB_API cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle) {
 SB_PTSZ(cudaStreamQuery, (cudaStream_t stream), (stream))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return read(stream, flags, [](const CUstream_st& s) { return s.flags; });
+  return as_call([&] { return read(stream, flags, [](const CUstream_st& s) { return s.flags; }); });
 }
 SB_PTSZ(cudaStreamGetFlags, (cudaStream_t stream, unsigned* flags), (stream, flags))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t stream, int* priority) {
-  return read(stream, priority, [](const CUstream_st& s) { return s.priority.load(); });
+  return as_call([&] {
+    return read(stream, priority, [](const CUstream_st& s) { return s.priority.load(); });
+  });
 }
 SB_PTSZ(cudaStreamGetPriority, (cudaStream_t stream, int* priority), (stream, priority))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return read(stream, id, [](const CUstream_st& s) { return s.unique_id; });
+  return as_call(
+      [&] { return read(stream, id, [](const CUstream_st& s) { return s.unique_id; }); });
 }
 SB_PTSZ(cudaStreamGetId, (cudaStream_t stream, unsigned long long* id), (stream, id))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return read(stream, device, [](const CUstream_st& s) { return s.device.value; });
+  return as_call(
+      [&] { return read(stream, device, [](const CUstream_st& s) { return s.device.value; }); });
 }
 SB_PTSZ(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device))
 

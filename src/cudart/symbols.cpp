@@ -1,4 +1,5 @@
 // Symbols: variables of the device by the address of their shadow on the host.
+#include "cudart/call_name.hpp"
 #include "cudart/copy.hpp"
 #include "engine/images.hpp"
 
@@ -58,18 +59,24 @@ cudaError_t with_variable(const void* symbol, const void* out, Use&& use) {
 }  // namespace
 
 SB_API cudaError_t CUDARTAPI cudaGetSymbolAddress(void** address, const void* symbol) {
-  return with_variable(symbol, address,
-                       [&](const engine::variable_info& v) { *address = v.address; });
+  return as_call([&] {
+    return with_variable(symbol, address,
+                         [&](const engine::variable_info& v) { *address = v.address; });
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetSymbolSize(size_t* size, const void* symbol) {
-  return with_variable(symbol, size, [&](const engine::variable_info& v) { *size = v.bytes; });
+  return as_call([&] {
+    return with_variable(symbol, size, [&](const engine::variable_info& v) { *size = v.bytes; });
+  });
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemcpyToSymbol(const void* symbol, const void* source,
                                                 size_t count, size_t offset, cudaMemcpyKind kind) {
-  return symbol_entry({symbol, symbol_role::destination, nullptr, source, count, offset, kind},
-                      nullptr, call_form::synchronous);
+  return as_call([&] {
+    return symbol_entry({symbol, symbol_role::destination, nullptr, source, count, offset, kind},
+                        nullptr, call_form::synchronous);
+  });
 }
 SB_PTDS(cudaMemcpyToSymbol,
         (const void* symbol, const void* source, size_t count, size_t offset, cudaMemcpyKind kind),
@@ -78,8 +85,10 @@ SB_PTDS(cudaMemcpyToSymbol,
 SB_API cudaError_t CUDARTAPI cudaMemcpyToSymbolAsync(const void* symbol, const void* source,
                                                      size_t count, size_t offset,
                                                      cudaMemcpyKind kind, cudaStream_t stream) {
-  return symbol_entry({symbol, symbol_role::destination, nullptr, source, count, offset, kind},
-                      stream, call_form::asynchronous);
+  return as_call([&] {
+    return symbol_entry({symbol, symbol_role::destination, nullptr, source, count, offset, kind},
+                        stream, call_form::asynchronous);
+  });
 }
 SB_PTSZ(cudaMemcpyToSymbolAsync,
         (const void* symbol, const void* source, size_t count, size_t offset, cudaMemcpyKind kind,
@@ -89,8 +98,10 @@ SB_PTSZ(cudaMemcpyToSymbolAsync,
 SB_API cudaError_t CUDARTAPI cudaMemcpyFromSymbol(void* destination, const void* symbol,
                                                   size_t count, size_t offset,
                                                   cudaMemcpyKind kind) {
-  return symbol_entry({symbol, symbol_role::source, destination, nullptr, count, offset, kind},
-                      nullptr, call_form::synchronous);
+  return as_call([&] {
+    return symbol_entry({symbol, symbol_role::source, destination, nullptr, count, offset, kind},
+                        nullptr, call_form::synchronous);
+  });
 }
 SB_PTDS(cudaMemcpyFromSymbol,
         (void* destination, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind),
@@ -99,8 +110,10 @@ SB_PTDS(cudaMemcpyFromSymbol,
 SB_API cudaError_t CUDARTAPI cudaMemcpyFromSymbolAsync(void* destination, const void* symbol,
                                                        size_t count, size_t offset,
                                                        cudaMemcpyKind kind, cudaStream_t stream) {
-  return symbol_entry({symbol, symbol_role::source, destination, nullptr, count, offset, kind},
-                      stream, call_form::asynchronous);
+  return as_call([&] {
+    return symbol_entry({symbol, symbol_role::source, destination, nullptr, count, offset, kind},
+                        stream, call_form::asynchronous);
+  });
 }
 SB_PTSZ(cudaMemcpyFromSymbolAsync,
         (void* destination, const void* symbol, size_t count, size_t offset, cudaMemcpyKind kind,
