@@ -24,7 +24,6 @@ SB_FN void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 SB_FN clock_t clock() { return static_cast<clock_t>(__sb_rt_clock()); }
 SB_FN long long clock64() { return static_cast<long long>(__sb_rt_clock()); }
 SB_FN void __nanosleep(unsigned ns) { __sb_rt_nanosleep(ns); }
-SB_FN unsigned long long __globaltimer() { return __sb_rt_global_timer(); }
 
 SB_FN __attribute__((noreturn)) void __trap() { __sb_rt_trap(); }
 /* With no debugger there, a breakpoint ends the kernel. */
