@@ -27,6 +27,11 @@ namespace sb::abi {
 
 inline constexpr std::uint32_t version = 6;
 
+// An address that is not a multiple of what its access wants has the low bits that say so here
+// again, where no address of a program has any: an access through it faults.
+inline constexpr unsigned misaligned_shift = 48;
+inline constexpr unsigned misaligned_bits = 4;
+
 struct device_table;
 
 // How the engine has to run a block of the kernel.

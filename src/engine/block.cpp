@@ -358,10 +358,20 @@ void block::grid_sync(device_thread& t) {
 
 void block::grid_released() { ready_.take(at_grid_); }
 
-// CUDA: an index far out of shared memory is an illegal instruction; h200/faults.tsv shared.far.*
+// CUDA: an index that leaves the addresses of shared memory is an illegal instruction, one that
+// only leaves the block's part of it an illegal address; h200/faults.tsv shared.far.*,
+// h200/accesses.tsv access.shared.*
 failure_record block::named(const failure_record& fault) const {
-  if (fault.error != status::illegal_address || !shared_.beyond(fault.address)) return fault;
-  return {status::illegal_instruction, fault.address, "address outside of shared memory"};
+  if (fault.error != status::illegal_address) return fault;
+  switch (shared_.place_of(fault.address)) {
+    case shared_space::place::elsewhere:
+      break;
+    case shared_space::place::behind:
+      return {fault.error, fault.address, "illegal address, past the end of shared memory"};
+    case shared_space::place::outside:
+      return {status::illegal_instruction, fault.address, "address outside of shared memory"};
+  }
+  return fault;
 }
 
 void block::fail_thread(device_thread& t, const failure_record& why) {

@@ -137,6 +137,57 @@ void pass_on(std::size_t which, int signal, siginfo_t* info, void* context) {
   }
 }
 
+std::uintptr_t program_counter(const ucontext_t& context) {
+#if defined(__aarch64__)
+  return context.uc_mcontext.pc;
+#else
+  return static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#endif
+}
+
+// The address that the compiler marked as misaligned, without the mark; null for any other. CUDA:
+// that counts before whether there is memory at all; h200/accesses.tsv access.unmapped.1.*
+const void* without_mark(std::uintptr_t address) {
+  if ((address & barred_address) == barred_address) address &= ~barred_address;
+  constexpr std::uintptr_t mark = ((std::uintptr_t{1} << abi::misaligned_bits) - 1)
+                                  << abi::misaligned_shift;
+  const bool marked =
+      (address & mark) != 0 && address >> abi::misaligned_shift <= mark >> abi::misaligned_shift;
+  return marked ? reinterpret_cast<const void*>(address & ~mark) : nullptr;
+}
+
+const void* misaligned_address(const siginfo_t& info, const ucontext_t& context) {
+#if defined(__aarch64__)
+  (void)context;
+  return without_mark(reinterpret_cast<std::uintptr_t>(info.si_addr));
+#else
+  // x86 does not tell an address that is not canonical: the instruction has it in a register.
+  if (info.si_addr != nullptr || info.si_code != SI_KERNEL) return nullptr;
+  for (const int r : {REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RDI,
+                      REG_RSI, REG_RBP, REG_RBX, REG_RDX, REG_RAX, REG_RCX}) {
+    const auto value = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[r]);
+    // The mark repeats low bits of the address.
+    if ((value >> abi::misaligned_shift & ~value) != 0) continue;
+    if (const void* found = without_mark(value)) return found;
+  }
+  return nullptr;
+#endif
+}
+
+failure_record fault_of(std::size_t which, const siginfo_t& info, const ucontext_t& context) {
+  const int signal = answers[which].signal;
+  if (signal == SIGSEGV || signal == SIGBUS) {
+    if (const void* address = misaligned_address(info, context))
+      return {status::misaligned_address, address, "misaligned address"};
+    // h200/accesses.tsv access.call.null.*
+    if (reinterpret_cast<std::uintptr_t>(info.si_addr) == program_counter(context))
+      return {status::invalid_pc, info.si_addr, "call of what is no function, at"};
+  }
+  // Only a bad access has an address worth telling.
+  const void* address = signal == SIGSEGV || signal == SIGBUS ? info.si_addr : nullptr;
+  return {answers[which].error, address, answers[which].what};
+}
+
 void handle(int signal, siginfo_t* info, void* raw) {
   const int saved_errno = errno;
   // Memory that moves into a file for another process: the instruction runs again until it is
@@ -150,9 +201,7 @@ void handle(int signal, siginfo_t* info, void* raw) {
   if (which == signal_count) return;
   auto& context = *static_cast<ucontext_t*>(raw);
   const bool synchronous = info->si_code > 0;
-  // Only a bad access has an address worth telling.
-  const void* address = signal == SIGSEGV || signal == SIGBUS ? info->si_addr : nullptr;
-  const failure_record fault{answers[which].error, address, answers[which].what};
+  const failure_record fault = fault_of(which, *info, context);
   worker* w = current_worker();
   if (synchronous && w != nullptr && w->running != nullptr) {
     w->fault = fault;

@@ -92,8 +92,9 @@ def run_once(binary, run, env, timeout):
 def faults_of(binary, recorded):
     """The names that the program lists and the recording knows; all, when there is none."""
     names = subprocess.run([str(binary), "list"], capture_output=True, text=True).stdout.split()
-    keys = [line.split("\t")[0] for line in recorded.splitlines()]
-    known = [n for n in names if any(k.startswith(f"fault.{n}.") for k in keys)]
+    # "fault.NAME.what"
+    keys = [line.split("\t")[0].partition(".")[2] for line in recorded.splitlines()]
+    known = [n for n in names if any(k.startswith(f"{n}.") for k in keys)]
     return [suite.Run(args=(n,)) for n in (known or names)]
 
 

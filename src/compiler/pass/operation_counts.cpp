@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/pass/address_spaces.hpp"
+#include "compiler/pass/alignment.hpp"
 #include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
@@ -163,6 +164,9 @@ void operation_counts::add(Instruction& inst) {
       fixed[*kind] += amount;
     }
   };
+  if (is_alignment_mark(inst)) {
+    return;
+  }
   const DataLayout& layout = inst.getDataLayout();
   auto bytes = [&](Type* type) { return layout.getTypeStoreSize(type).getFixedValue(); };
   Type* type = inst.getType();

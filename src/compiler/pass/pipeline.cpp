@@ -6,6 +6,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "compiler/pass/address_spaces.hpp"
+#include "compiler/pass/alignment.hpp"
 #include "compiler/pass/arithmetic.hpp"
 #include "compiler/pass/block_function.hpp"
 #include "compiler/pass/block_rows.hpp"
@@ -164,6 +165,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   lower_device_library(module);
   lower_arithmetic(module);
   split_sine_and_cosine(module);
+  forget_promised_alignment(module, kernels);
 
   // One flat, canonical function per kernel.
   inline_device_functions(module);
@@ -174,12 +176,15 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   // How threads wait, and so how a block runs.
   solve_clock_loops(module, functions);
   yield_in_spin_loops(module, functions);
+  for (kernel& one : kernels) {
+    infer_pointer_flags(one);
+  }
+  mark_misaligned_addresses(module);
   {
     call_reach reach(module);
     std::vector<kernel> fallbacks;
     counted_versions counted;
     for (kernel& one : kernels) {
-      infer_pointer_flags(one);
       decide_mode(one, reach);
       estimate_resources(one, reach);
       fallbacks.push_back(counted.make(one));
