@@ -62,6 +62,7 @@ enum class status : int {
   stream_capture_wrong_thread = 908,
   timeout = 909,
   graph_exec_update_failure = 910,
+  invalid_cluster_size = 912,
   unknown = 999,
 };
 

@@ -190,6 +190,17 @@ status admit_unsafe_call() {
   return check_unsafe_locked();
 }
 
+void end_captures(device_id device) {
+  if (captures_under_way().load(std::memory_order_acquire) == 0) return;
+  const std::lock_guard lock(capture_mutex());
+  const std::vector<std::shared_ptr<capture>> all = under_way();
+  for (const auto& c : all) {
+    if (c->origin->device != device) continue;
+    finish(c);
+    drop_graph(*c);
+  }
+}
+
 // CUDA: refused in every mode while a stream of the device is captured; capture.tsv
 // refuse.*.devicesync
 status admit_device_wait(device_id device) {

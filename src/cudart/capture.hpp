@@ -50,6 +50,8 @@ status peek_live_work(const CUstream_st& stream);  // the same, harmless to the 
 status admit_unsafe_call();
 // Takes capture_mutex(). Whether the host may wait for the whole device.
 status admit_device_wait(device_id device);
+// Takes capture_mutex(). CUDA: a reset ends the captures of its device; mixes.tsv resets.*
+void end_captures(device_id device);
 // Takes capture_mutex(). For calls that a captured event or stream refuses: invalidates its
 // capture.
 enum class on_refusal : std::uint8_t { invalidate, keep };

@@ -65,7 +65,7 @@ status admit(call_kind kind) {
   if (kind == call_kind::light) return status::success;
   if (!any_device) return status::no_device;
   const status sticky = engine.sticky_error(current_device());
-  if (sticky != status::success) return sticky;
+  if (sticky != status::success && kind != call_kind::unfailing) return sticky;
   if (device_of(current_device()).lost.load(std::memory_order_relaxed)) {
     return status::devices_unavailable;
   }

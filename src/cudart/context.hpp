@@ -126,6 +126,9 @@ enum class call_kind : std::uint8_t {
   light,
   // Answers the sticky error of the current device, also inside a host function (cudaEventQuery).
   observe,
+  // Refused inside a host function and without a device; faults do not matter: pools, executable
+  // graphs and what there is nothing to do for. mixes.tsv fault_calls.pool.*
+  unfailing,
   // Both: what needs the current device.
   device,
   // As `device`, and CUDA calls it unsafe while a stream is being captured (cudaMalloc, cudaFree

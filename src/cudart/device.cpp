@@ -213,7 +213,7 @@ SB_API cudaError_t CUDARTAPI cudaDeviceReset() {
   return entry(call_kind::light, []() -> status {
     if (the_engine().device_count() == 0) return status::no_device;
     const device_id device = current_device();
-    if (const status s = admit_device_wait(device); s != status::success) return s;
+    end_captures(device);
     // CUDA: a process that lost its device by a fault does not get it back; faults.tsv *.reset.*
     const bool faulted = the_engine().sticky_error(device) != status::success;
     forget_handles(device);

@@ -276,8 +276,9 @@ SB_API cudaError_t CUDARTAPI cudaEventQuery(cudaEvent_t handle) {
   });
 }
 
+// CUDA: host functions may call it; mixes.tsv callbacks.*.eventsync
 SB_API cudaError_t CUDARTAPI cudaEventSynchronize(cudaEvent_t handle) {
-  return entry(call_kind::device, [&]() -> status {
+  return entry(call_kind::observe, [&]() -> status {
     const auto event = resolve(handle);
     if (!event) return event.error();
     if (const status s = refuse_captured(**event); s != status::success) return s;

@@ -200,6 +200,8 @@ status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   // CUDA: an executable never runs beside itself; capture.tsv samegraph.second.query
   std::vector<command_id> after;
   if (exec.newest_launch.valid()) after.push_back(exec.newest_launch);
+  // CUDA: a graph without nodes is no work; mixes.tsv legacy.empty.graph.holds.b2
+  if (items.empty()) return status::success;
   exec.newest_launch = the_engine().submit_graph(stream.id, items, after, exec.defaults);
   wait = copies_to_pageable(exec) || wait;
   return status::success;
@@ -421,26 +423,36 @@ SB_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t 
     if (!stream) return stream.error();
     // CUDA: a launch of a graph is not captured, it is refused.
     if (const status s = refuse_captured(**stream); s != status::success) return s;
-    return launch(*exec, **stream);
+    const status s = launch(*exec, **stream);
+    // mixes_blocking.tsv fault_blocking.graph
+    if (s != status::success || !launch_blocking()) return s;
+    // What ran in the call already has no command.
+    if (exec->newest_launch.valid()) wait_for(**stream, exec->newest_launch);
+    return the_engine().sticky_error((*stream)->device);
   });
 }
 SB_PTSZ(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
 
-// There is nothing to bring to the device ahead of a launch; the checks are the launch's.
+// There is nothing to bring to the device ahead of a launch; the checks are the launch's. CUDA: it
+// is work of its stream; mixes.tsv legacy.upload.holds.b2
 SB_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t handle) {
   return entry(call_kind::device, [&]() -> status {
     if (!execs().alive(exec)) return status::invalid_value;
     const auto stream = resolve(handle);
     if (!stream) return stream.error();
     if (const status s = refuse_captured(**stream); s != status::success) return s;
-    const std::lock_guard lock(exec->mutex);
-    return refresh(*exec);
+    {
+      const std::lock_guard lock(exec->mutex);
+      if (const status s = refresh(*exec); s != status::success) return s;
+    }
+    return enqueue(**stream, engine::marker_operation{}).error();
   });
 }
 SB_PTSZ(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
 
 SB_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return entry(call_kind::capture_unsafe, [&]() -> status {
+  return entry(call_kind::unfailing, [&]() -> status {
+    if (const status s = admit_unsafe_call(); s != status::success) return s;
     const bool destroyed = execs().destroy(exec, [](CUgraphExec_st& e) {
       // Launches under way hold what they need of the nodes, except memory: wait for that.
       sched::wait_target target;

@@ -162,7 +162,7 @@ status check_change(const node_recipe& before, const node_recipe& now) {
 
 SB_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
                                                  cudaGraphExecUpdateResultInfo* info) {
-  return entry(call_kind::device, [&]() -> status {
+  return entry(call_kind::unfailing, [&]() -> status {
     if (!execs().alive(exec) || !graphs().alive(graph) || graph->inseparable) {
       return status::invalid_value;
     }

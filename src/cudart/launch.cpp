@@ -123,6 +123,13 @@ status launch(const void* stub, const launch_shape& shape, void** arguments, cud
   return wait_for(**stream, *command);
 }
 
+// Whether the grid is made of whole clusters.
+bool divides(const cudaLaunchAttribute& cluster, const dim3& grid) {
+  const auto& d = cluster.val.clusterDim;
+  return d.x != 0 && d.y != 0 && d.z != 0 && grid.x % d.x == 0 && grid.y % d.y == 0 &&
+         grid.z % d.z == 0;
+}
+
 bool known_attribute(cudaLaunchAttributeID id) {
   return (id >= cudaLaunchAttributeIgnore &&
           id <= cudaLaunchAttributePreferredSharedMemoryCarveout) ||
@@ -178,6 +185,10 @@ SB_API cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* confi
       if (!known_attribute(attribute.id)) return status::invalid_value;
       if (attribute.id == cudaLaunchAttributeCooperative) {
         shape.cooperative = attribute.val.cooperative != 0;
+      }
+      // mixes.tsv bad_launches.cluster.divides
+      if (attribute.id == cudaLaunchAttributeClusterDimension && !divides(attribute, shape.grid)) {
+        return status::invalid_cluster_size;
       }
       if (attribute.id == cudaLaunchAttributePriority) {
         extras.priority = nearest_priority(attribute.val.priority, current_device());

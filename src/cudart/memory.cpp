@@ -20,8 +20,9 @@ template <class Allocate>
 cudaError_t allocate_entry(void** out, bool nothing, Allocate&& allocate,
                            const char* name = __builtin_FUNCTION()) {
   const auto check = [&] { return out != nullptr ? status::success : status::invalid_value; };
+  // CUDA: of nothing there is some even after a fault; mixes.tsv fault_calls.malloc.zero
   return entry(
-      call_kind::device, check,
+      nothing ? call_kind::unfailing : call_kind::device, check,
       [&]() -> status {
         *out = nothing ? nullptr : *out;
         if (nothing) return status::success;

@@ -225,6 +225,18 @@ status set_access(memory_pool* pool, const cudaMemAccessDesc& d) {
   return status::success;
 }
 
+// Faults do not matter, captures do.
+template <class Body>
+cudaError_t unfailing_entry(Body&& body, const char* name = __builtin_FUNCTION()) {
+  return entry(
+      call_kind::unfailing,
+      [&]() -> status {
+        const status s = admit_unsafe_call();
+        return s == status::success ? body() : s;
+      },
+      name);
+}
+
 }  // namespace
 
 bool pool_admits(const void* address, device_id device) {
@@ -257,7 +269,7 @@ SB_API cudaError_t CUDARTAPI cudaFreeAsync(void* pointer, cudaStream_t stream) {
 SB_PTSZ(cudaFreeAsync, (void* pointer, cudaStream_t stream), (pointer, stream))
 
 SB_API cudaError_t CUDARTAPI cudaDeviceGetDefaultMemPool(cudaMemPool_t* out, int device) {
-  return entry(call_kind::device, [&] {
+  return entry(call_kind::unfailing, [&] {
     if (out == nullptr) return status::invalid_value;
     if (!known_device(device)) return status::invalid_device;
     *out = handle_of(the_pools().default_pool(id_of(device)));
@@ -266,7 +278,7 @@ SB_API cudaError_t CUDARTAPI cudaDeviceGetDefaultMemPool(cudaMemPool_t* out, int
 }
 
 SB_API cudaError_t CUDARTAPI cudaDeviceGetMemPool(cudaMemPool_t* out, int device) {
-  return entry(call_kind::device, [&] {
+  return entry(call_kind::unfailing, [&] {
     if (out == nullptr || !known_device(device)) return status::invalid_value;
     *out = handle_of(the_pools().current_pool(id_of(device)));
     return status::success;
@@ -274,14 +286,14 @@ SB_API cudaError_t CUDARTAPI cudaDeviceGetMemPool(cudaMemPool_t* out, int device
 }
 
 SB_API cudaError_t CUDARTAPI cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  return entry(call_kind::device, [&] {
+  return entry(call_kind::unfailing, [&] {
     if (!known_device(device)) return status::invalid_value;
     return the_pools().set_current_pool(id_of(device), pool_of(pool));
   });
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* out, const cudaMemPoolProps* p) {
-  return entry(call_kind::capture_unsafe, [&] {
+  return unfailing_entry([&] {
     if (out == nullptr || p == nullptr) return status::invalid_value;
     if (const status s = check_properties(*p); s != status::success) return s;
     const bool shared = p->handleTypes == cudaMemHandleTypePosixFileDescriptor;
@@ -293,7 +305,7 @@ SB_API cudaError_t CUDARTAPI cudaMemPoolCreate(cudaMemPool_t* out, const cudaMem
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t pool) {
-  return entry(call_kind::capture_unsafe, [&] {
+  return unfailing_entry([&] {
     const status s = the_pools().destroy(pool_of(pool));
     if (s != status::success) return s;
     const std::lock_guard lock(accesses().mutex);
@@ -304,12 +316,12 @@ SB_API cudaError_t CUDARTAPI cudaMemPoolDestroy(cudaMemPool_t pool) {
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemPoolTrimTo(cudaMemPool_t pool, size_t keep) {
-  return entry(call_kind::capture_unsafe, [&] { return the_pools().trim(pool_of(pool), keep); });
+  return unfailing_entry([&] { return the_pools().trim(pool_of(pool), keep); });
 }
 
 SB_API cudaError_t CUDARTAPI cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
                                                      void* value) {
-  return entry(call_kind::capture_unsafe, [&] {
+  return unfailing_entry([&] {
     if (value == nullptr) return status::invalid_value;
     return the_pools().with(pool_of(pool), [&](auto& attributes, auto& usage) {
       return set_attribute(attributes, usage, which, value);
@@ -319,7 +331,7 @@ SB_API cudaError_t CUDARTAPI cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMem
 
 SB_API cudaError_t CUDARTAPI cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr which,
                                                      void* value) {
-  return entry(call_kind::capture_unsafe, [&] {
+  return unfailing_entry([&] {
     if (value == nullptr) return status::invalid_value;
     return the_pools().with(pool_of(pool), [&](auto& attributes, auto& usage) {
       return get_attribute(attributes, usage, which, value);
@@ -330,7 +342,7 @@ SB_API cudaError_t CUDARTAPI cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMem
 SB_API cudaError_t CUDARTAPI cudaMemPoolSetAccess(cudaMemPool_t pool,
                                                   const cudaMemAccessDesc* descriptions,
                                                   size_t count) {
-  return entry(call_kind::capture_unsafe, [&] {
+  return unfailing_entry([&] {
     if (!the_pools().alive(pool_of(pool))) return status::invalid_value;
     if (count != 0 && descriptions == nullptr) return status::invalid_value;
     for (std::size_t i = 0; i < count; ++i) {
@@ -343,7 +355,7 @@ SB_API cudaError_t CUDARTAPI cudaMemPoolSetAccess(cudaMemPool_t pool,
 
 SB_API cudaError_t CUDARTAPI cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool,
                                                   cudaMemLocation* location) {
-  return entry(call_kind::capture_unsafe, [&] {
+  return unfailing_entry([&] {
     if (flags == nullptr || location == nullptr || !the_pools().alive(pool_of(pool))) {
       return status::invalid_value;
     }

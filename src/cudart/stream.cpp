@@ -82,7 +82,11 @@ SB_API cudaError_t CUDARTAPI cudaStreamCreateWithPriority(cudaStream_t* stream, 
 SB_API cudaError_t CUDARTAPI cudaStreamDestroy(cudaStream_t stream) {
   // CUDA: returns at once, pending work still runs; ordering.tsv stream.destroy.pending.*
   // The default streams have no handle of this kind: errors.tsv destroy.null, destroy.legacy
-  return entry(call_kind::device, [&]() -> status {
+  // also after a fault, mixes.tsv fault_calls.streamdestroy.null
+  return entry(call_kind::unfailing, [&]() -> status {
+    if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread)
+      return status::invalid_resource_handle;
+    if (const status s = admit(call_kind::device); s != status::success) return s;
     the_engine().wait_for_blocked_calls();
     return retire(stream) ? status::success : status::invalid_resource_handle;
   });
@@ -116,8 +120,17 @@ SB_API cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle) {
 }
 SB_PTSZ(cudaStreamQuery, (cudaStream_t stream), (stream))
 
-SB_API cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
-  return as_call([&] { return read(stream, flags, [](const CUstream_st& s) { return s.flags; }); });
+SB_API cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
+  const auto check = [&] { return flags != nullptr ? status::success : status::invalid_value; };
+  return entry(call_kind::device, check, [&]() -> status {
+    const auto stream = resolve(handle);
+    if (!stream) return stream.error();
+    // CUDA: asking this spoils a capture, asking the others does not; mixes.tsv
+    // refusals.*.streamflags
+    if (const status s = refuse_captured(**stream); s != status::success) return s;
+    *flags = (*stream)->flags;
+    return status::success;
+  });
 }
 SB_PTSZ(cudaStreamGetFlags, (cudaStream_t stream, unsigned* flags), (stream, flags))
 

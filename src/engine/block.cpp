@@ -52,7 +52,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   const std::size_t fixed = round_up(info->static_shared_bytes, shared_alignment);
   const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);
   char* const memory = shared_.hold(bytes);
-  if (bytes != 0 && races_checked()) forget_accesses(memory, bytes);
+  if (bytes != 0 && races_checked()) shared_.forget();
   context.shared = memory;
   context.dynamic_shared = memory + fixed;
 

@@ -3,6 +3,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine/races.hpp"
+
 namespace sb::engine {
 
 namespace {
@@ -27,6 +29,8 @@ char* shared_space::hold(std::size_t bytes) {
   held_ = bytes;
   return data_ + (capacity_ - bytes);
 }
+
+void shared_space::forget() { forget_accesses(data_, capacity_); }
 
 bool shared_space::grow(std::size_t bytes) {
   give_back();

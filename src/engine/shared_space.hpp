@@ -19,6 +19,8 @@ class shared_space {
   // So many bytes, a multiple of the alignment that they shall have; what was there may be gone.
   // Null: no memory.
   char* hold(std::size_t bytes);
+  // For those who check for races: who was here before does not matter.
+  void forget();
 
   // What an address that faulted has to do with it.
   enum class place {
