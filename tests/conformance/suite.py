@@ -54,6 +54,7 @@ def sections(*names):
 # cudaGraphSetConditional is in a library for device code.
 RDC = ("-rdc=true",)
 PER_THREAD = ("-DPER_THREAD", "--default-stream", "per-thread")
+CROWDS = (1, 2, 3, 4, 6, 7, 8, 9)
 ALL_CONNECTIONS = connections([None, "1", "2", "4", "8", "16", "32"])
 
 CASES = (
@@ -63,6 +64,8 @@ CASES = (
     Case("queues", "queues.cu", ALL_CONNECTIONS,
          variable=(r"conn\..*\.gates\.enqueued\.marks\.of160", r"conn\.2\.streams\..*")),
     Case("queues_many", "queues_many.cu", ALL_CONNECTIONS, variable=(r"many\.2\..*",)),
+    Case("crowds", "crowds.cu", tuple(Run(env=env, args=(str(n),))
+                                      for env in ((), ((CONNECTIONS, "4"),)) for n in CROWDS)),
     Case("thresholds", "thresholds.cu"),
     Case("thresholds_conn1", "thresholds.cu", connections(["1"])),
     Case("random", "random_order.cu", (Run(args=("0", "400", SETTLE)),), variable=(r"random\.245",),
