@@ -201,7 +201,8 @@ SB_API cudaError_t CUDARTAPI cudaEventDestroy(cudaEvent_t event) {
   // ordering.tsv event.destroy.pending, event.destroyed.still.holds
   return entry(call_kind::device, [&]() -> status {
     the_engine().wait_for_blocked_calls();
-    return events().destroy(event) ? status::success : status::invalid_resource_handle;
+    const auto known = resolve(event);  // one from before a reset goes, too, and is told
+    return events().destroy(event) ? known.error() : status::invalid_resource_handle;
   });
 }
 

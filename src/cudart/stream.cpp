@@ -25,14 +25,22 @@ status create(cudaStream_t* out, unsigned flags, int priority) {
 
 // Reads one member of a stream into the caller's variable.
 template <class Out, class Read>
-cudaError_t read(cudaStream_t handle, Out* out, Read&& get) {
+cudaError_t read(cudaStream_t handle, Out* out, Read&& get, bool spoils_capture = false) {
   const auto check = [&] { return out != nullptr ? status::success : status::invalid_value; };
   return entry(call_kind::device, check, [&]() -> status {
     const auto stream = resolve(handle);
     if (!stream) return stream.error();
+    if (spoils_capture) {
+      if (const status s = refuse_captured(**stream); s != status::success) return s;
+    }
     *out = static_cast<Out>(get(**stream));
     return status::success;
   });
+}
+// CUDA: to ask for these spoils a capture; mixes.tsv refusals.*.streamflags, parts.tsv asked.*
+template <class Out, class Read>
+cudaError_t read_uncaptured(cudaStream_t handle, Out* out, Read&& get) {
+  return read(handle, out, get, true);
 }
 
 // CUDA: what the stream gets from now on has the new priority; priorities.tsv stream.attr.*
@@ -120,17 +128,9 @@ SB_API cudaError_t CUDARTAPI cudaStreamQuery(cudaStream_t handle) {
 }
 SB_PTSZ(cudaStreamQuery, (cudaStream_t stream), (stream))
 
-SB_API cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t handle, unsigned* flags) {
-  const auto check = [&] { return flags != nullptr ? status::success : status::invalid_value; };
-  return entry(call_kind::device, check, [&]() -> status {
-    const auto stream = resolve(handle);
-    if (!stream) return stream.error();
-    // CUDA: asking this spoils a capture, asking the others does not; mixes.tsv
-    // refusals.*.streamflags
-    if (const status s = refuse_captured(**stream); s != status::success) return s;
-    *flags = (*stream)->flags;
-    return status::success;
-  });
+SB_API cudaError_t CUDARTAPI cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+  return as_call(
+      [&] { return read_uncaptured(stream, flags, [](const CUstream_st& s) { return s.flags; }); });
 }
 SB_PTSZ(cudaStreamGetFlags, (cudaStream_t stream, unsigned* flags), (stream, flags))
 
@@ -142,14 +142,16 @@ SB_API cudaError_t CUDARTAPI cudaStreamGetPriority(cudaStream_t stream, int* pri
 SB_PTSZ(cudaStreamGetPriority, (cudaStream_t stream, int* priority), (stream, priority))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
-  return as_call(
-      [&] { return read(stream, id, [](const CUstream_st& s) { return s.unique_id; }); });
+  return as_call([&] {
+    return read_uncaptured(stream, id, [](const CUstream_st& s) { return s.unique_id; });
+  });
 }
 SB_PTSZ(cudaStreamGetId, (cudaStream_t stream, unsigned long long* id), (stream, id))
 
 SB_API cudaError_t CUDARTAPI cudaStreamGetDevice(cudaStream_t stream, int* device) {
-  return as_call(
-      [&] { return read(stream, device, [](const CUstream_st& s) { return s.device.value; }); });
+  return as_call([&] {
+    return read_uncaptured(stream, device, [](const CUstream_st& s) { return s.device.value; });
+  });
 }
 SB_PTSZ(cudaStreamGetDevice, (cudaStream_t stream, int* device), (stream, device))
 

@@ -132,6 +132,11 @@ CASES = (
     Case("fork", "fork.cu"),
     Case("carry", "carry.cu"),
     # Of blocks that all fail, as many tell as are quick enough.
+    Case("parts", "parts.cu", sections("graph_parts", "host_waits", "asked", *(
+        "reset:" + use for use in (
+            "stream.wait", "event.query", "event.elapsed", "event.destroy", "event.record", "free",
+            "freehost", "memset", "pointer", "launch", "symbol", "mallocasync", "perthread"))),
+         variable=(r"end.*",)),
     Case("asserts", "asserts.cu", variable=(r"assert\.3\.lines",)),
     Case("props", "props.cu"),
     # 256 MiB behind the memory: what lies there differs from run to run.

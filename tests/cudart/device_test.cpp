@@ -117,7 +117,9 @@ TEST(devices, a_reset_ends_streams_and_events_and_the_device_goes_on) {
   ASSERT_OK(cudaEventCreate(&e));
   ASSERT_OK(cudaEventRecord(e, s));
   ASSERT_OK(cudaDeviceReset());
-  EXPECT_CUDA(cudaErrorContextIsDestroyed, cudaEventQuery(e));
+  EXPECT_CUDA(cudaErrorDeviceUninitialized, cudaEventQuery(e));
+  EXPECT_CUDA(cudaErrorDeviceUninitialized, cudaEventDestroy(e));
+  EXPECT_CUDA(cudaErrorInvalidResourceHandle, cudaEventDestroy(e));
   EXPECT_CUDA(cudaErrorDeviceUninitialized, cudaStreamQuery(s));
   int ran = 0;
   cudaStream_t fresh = nullptr;
