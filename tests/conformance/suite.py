@@ -74,7 +74,11 @@ CASES = (
          (Run(env=((CONNECTIONS, "1"),), args=("0", "200", SETTLE)),),
          variable=(r"random\.80",), ask_again=True),
     # Programs that the rules were not found with.
-    Case("random_more", "random_order.cu", (Run(args=("400", "300", SETTLE)),), ask_again=True),
+    Case("random_more", "random_order.cu", (Run(args=("400", "1000", SETTLE)),),
+         variable=(r"random\.(1094|1228)",), ask_again=True),
+    Case("random_conn1_more", "random_order.cu",
+         (Run(env=((CONNECTIONS, "1"),), args=("200", "200", SETTLE)),),
+         variable=(r"random\.(203|233|258|366|375|382)",), ask_again=True),
     Case("random_conn4", "random_order.cu",
          (Run(env=((CONNECTIONS, "4"),), args=("0", "200", SETTLE)),), ask_again=True),
     # A kernel that prints beside a copy that does not wait for it: which is first depends on speed.
