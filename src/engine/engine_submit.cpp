@@ -4,6 +4,7 @@
 #include <thread>
 #include <utility>
 
+#include "engine/at_once.hpp"
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/modelled.hpp"
@@ -23,11 +24,7 @@ struct describe {
   }
   void operator()(const kernel_operation& k) const {
     c.kind = command_kind::kernel;
-    c.kernel.blocks = std::uint64_t{k.grid.x} * k.grid.y * k.grid.z;
-    c.kernel.threads_per_block = k.block.x * k.block.y * k.block.z;
-    c.kernel.shared_bytes = k.kernel->static_shared_bytes + k.dynamic_shared_bytes;
-    if (k.kernel->registers != 0) c.kernel.registers = k.kernel->registers;
-    c.kernel.cooperative = k.cooperative;
+    c.kernel = shape_of(k);
     if (k.priority) c.priority = *k.priority;
   }
   void operator()(const copy_operation& o) const {

@@ -20,9 +20,6 @@ static __global__ void third(int* p) { if (p) *p = 3; }
 template <int N> struct bytes { char v[N]; };
 template <int N> static __global__ void sized(bytes<N> b, int* p) { if (p) *p = b.v[1]; }
 
-static void watchdog(int seconds) {
-  std::thread([=] { std::this_thread::sleep_for(std::chrono::seconds(seconds)); std::printf("watchdog\tended\n"); std::fflush(stdout); _exit(4); }).detach();
-}
 static cudaStream_t non_blocking() { cudaStream_t s; MUST(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)); return s; }
 static bool idle_within(cudaStream_t s, int ms = 150) { bool r = wait_until([&] { return cudaStreamQuery(s) == cudaSuccess; }, ms); cudaGetLastError(); return r; }
 static void warm() { Gate g; g.open(); g.close(0); int* m; MUST(cudaMallocHost(&m, 64)); mark_kernel<<<1, 1>>>(m, 1); nop_kernel<<<1, 1>>>(); MUST(cudaDeviceSynchronize()); }

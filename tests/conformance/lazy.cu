@@ -4,14 +4,6 @@
 
 #include "probe.h"
 
-static void watchdog(int seconds) {
-  std::thread([=] {
-    std::this_thread::sleep_for(std::chrono::seconds(seconds));
-    std::printf("watchdog\tended\n");
-    std::fflush(stdout);
-    _exit(4);
-  }).detach();
-}
 static __device__ int variable;
 static __global__ void first(int* p) { if (p) *p = variable; }
 static __global__ void second(int* p) { if (p) *p = variable + 1; }

@@ -13,9 +13,6 @@ static __global__ void bad_kernel(int* p) { *p = 1; }
 static __global__ void gate_then(volatile int* gate, int* p) { while (*gate == 0) {} if (p) *p = 1; }
 static __global__ void add_one(int* p) { atomicAdd(p, 1); }
 
-static void watchdog(int seconds) {
-  std::thread([=] { std::this_thread::sleep_for(std::chrono::seconds(seconds)); std::printf("watchdog\tended\n"); std::fflush(stdout); _exit(4); }).detach();
-}
 static cudaStream_t non_blocking() { cudaStream_t s; MUST(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking)); return s; }
 static cudaStream_t blocking() { cudaStream_t s; MUST(cudaStreamCreate(&s)); return s; }
 static cudaEvent_t event(unsigned flags = cudaEventDisableTiming) { cudaEvent_t e; MUST(cudaEventCreateWithFlags(&e, flags)); return e; }

@@ -18,14 +18,6 @@ static __global__ void gate_then(volatile int* gate, int* p) {
 }
 static __global__ void add_one(int* p) { atomicAdd(p, 1); }
 
-static void watchdog(int seconds) {
-  std::thread([=] {
-    std::this_thread::sleep_for(std::chrono::seconds(seconds));
-    std::printf("watchdog\tended\n");
-    std::fflush(stdout);
-    _exit(4);
-  }).detach();
-}
 static cudaStream_t non_blocking() {
   cudaStream_t s;
   MUST(cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking));
@@ -82,7 +74,6 @@ struct Blocker {
     while (!b->open) std::this_thread::yield();
   }
 };
-static void CUDART_CB bump(void* p) { ++*(std::atomic<int>*)p; }
 static cudaGraph_t one_kernel(int* m, int v) {
   cudaGraph_t g;
   MUST(cudaGraphCreate(&g, 0));

@@ -16,15 +16,6 @@ static __global__ void big_kernel(big_params p, int* out) {
 }
 
 // Never hangs: the process ends after this many seconds, with what it printed.
-static void watchdog(int seconds) {
-  std::thread([=] {
-    std::this_thread::sleep_for(std::chrono::seconds(seconds));
-    std::printf("watchdog\tended\n");
-    std::fflush(stdout);
-    _exit(4);
-  }).detach();
-}
-
 using op = std::function<void(int)>;
 static char *d, *d2, *hp, *page;
 constexpr int most = 4200;

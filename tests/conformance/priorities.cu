@@ -5,15 +5,6 @@
 
 #include "probe.h"
 
-static void watchdog(int seconds) {
-  std::thread([=] {
-    std::this_thread::sleep_for(std::chrono::seconds(seconds));
-    std::printf("watchdog\tended\n");
-    std::fflush(stdout);
-    _exit(4);
-  }).detach();
-}
-
 // begun[n] is the tag of the n-th block that began; it ends when `released` is above n.
 struct board {
   int count;
