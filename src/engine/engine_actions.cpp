@@ -228,6 +228,12 @@ void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
   node* owner = node_of(run);
   guard lock(mutex);
   if (owner->ended || stopped) return;
+  if (owner->asserted != 0 &&
+      (owner->blocks_left - n <= owner->asserted || steady_ns() >= owner->asserted_until)) {
+    lock.unlock();
+    fail_device(owner->device, status::assert_triggered, *owner);
+    return;
+  }
   take_in_quickly();
   keep_time();
   scheduler.blocks_done(owner->id, n);

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
 #include "engine/images.hpp"
@@ -85,18 +86,36 @@ void report(const kernel_run& run, const block& where, std::uint64_t stream) {
 
 }  // namespace
 
+void engine::impl::report_block(const kernel_run& run, const block& where) {
+  if (!wanted() || at(run.device->id).reported.exchange(true)) return;
+  std::uint64_t stream = 0;
+  {
+    guard lock(mutex);
+    stream = streams[static_cast<const node*>(run.owner)->as.stream].number;
+  }
+  report(run, where, stream);
+}
+
 void engine::impl::block_failed(kernel_run& run, const block& where) {
   if (run.cancelled.load(std::memory_order_relaxed)) return;  // an echo of the first fault
   // Before the error can be seen, and once: other blocks often fail in the same way.
-  if (wanted() && !at(run.device->id).reported.exchange(true)) {
-    std::uint64_t stream = 0;
-    {
-      guard lock(mutex);
-      stream = streams[static_cast<const node*>(run.owner)->as.stream].number;
-    }
-    report(run, where, stream);
-  }
+  report_block(run, where);
   fail_device(run.device->id, where.failure.error, *static_cast<node*>(run.owner));
+}
+
+// Hardware: blocks that run beside one whose assertion failed come to their own assertions;
+// h200/asserts.tsv. Of a large grid some dozen warps do, of one that waits for the block none.
+bool engine::impl::puts_off(kernel_run& run, const block& where, std::uint64_t& until) {
+  constexpr std::uint64_t most_blocks = 16;
+  constexpr std::uint64_t patience_ns = 1'000'000'000;
+  if (where.failure.error != status::assert_triggered || where.context.row_blocks > 1) return false;
+  if (run.cancelled.load(std::memory_order_relaxed)) return false;
+  report_block(run, where);
+  guard lock(mutex);
+  node& owner = *static_cast<node*>(run.owner);
+  if (owner.asserted++ == 0) owner.asserted_until = steady_ns() + patience_ns;
+  until = owner.asserted_until;
+  return owner.asserted < owner.blocks_left && owner.asserted < most_blocks;
 }
 
 void engine::impl::report_copy(const node& n, const failure_record& fault) {

@@ -30,6 +30,7 @@ struct loop_job {
   std::uint64_t done = 0;          // of them, over now
   std::vector<ending> later = {};  // of them, over at a later time
   bool complete = false;
+  bool put_off = false;  // a block failed, and the others go on for now
 };
 
 }  // namespace sb::engine

@@ -69,7 +69,9 @@ struct node_progress {
   kernel_run run;
   std::shared_ptr<race_command> races;  // null: races are not checked
   std::atomic<std::uint64_t> references{1};
-  std::uint64_t blocks_left = 0;  // kernels; guarded by the engine's lock, as the next
+  std::uint64_t blocks_left = 0;     // kernels; guarded by the engine's lock, as the next
+  std::uint64_t asserted = 0;        // of them, ended by a failed assertion
+  std::uint64_t asserted_until = 0;  // when the device fails for it at the latest
   bool started = false;
   bool ended = false;  // completed or abandoned
   // All nodes that the scheduler knows, for the end of the engine and for faults. Guarded by the

@@ -143,7 +143,13 @@ void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink) {
   job.body->loop_thread().on = nullptr;
   w.bury(job.stack);
   w.collect();
-  if (!run.cancelled.load(std::memory_order_relaxed)) sink.block_failed(run, *job.body);
+  if (run.cancelled.load(std::memory_order_relaxed)) return;
+  std::uint64_t until = 0;
+  job.put_off = job.pool != nullptr && sink.puts_off(run, *job.body, until);
+  if (job.put_off)
+    job.later.push_back({until, 1});
+  else
+    sink.block_failed(run, *job.body);
 }
 
 // Blocks that are through and over at a later time. Answers how many.
@@ -170,7 +176,7 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
   const std::uint64_t now = steady_ns();
   note_cost(run, now - begin, job.started);
   std::uint64_t waiting = await_endings(job, now);  // blocks whose references are kept
-  if (job.complete && job.started != count &&
+  if ((job.complete || job.put_off) && job.started != count &&
       give_back(run, first + job.started, count - job.started)) {
     waiting += count - job.started;
   }
@@ -324,12 +330,22 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
   const bool over = outcome == block_outcome::done || outcome == block_outcome::failed ||
                     outcome == block_outcome::dropped;
   if (!over) return;
-  if (outcome == block_outcome::failed) sink_.block_failed(run, *b);
+  std::uint64_t until = 0;
+  const bool put_off = outcome == block_outcome::failed && sink_.puts_off(run, *b, until);
+  if (outcome == block_outcome::failed && !put_off) sink_.block_failed(run, *b);
   if (outcome == block_outcome::done)
     b->hand_in_counts();
   else
     b->drop(w);
   give_block(b);
+  if (put_off) {
+    lock.lock();
+    if (!run.cancelled.load(std::memory_order_relaxed)) {
+      push_timer({until, nullptr, &run, 1});
+      return;
+    }
+    lock.unlock();
+  }
   if (outcome == block_outcome::done) sink_.blocks_done(run, 1);
   sink_.release(run, 1);
 }

@@ -43,6 +43,9 @@ class kernel_sink {
   virtual void blocks_done(kernel_run& run, std::uint64_t n) = 0;
   // The block failed; called before its references are released.
   virtual void block_failed(kernel_run& run, const block& where) = 0;
+  // Asked before that: whether the kernel's other blocks go on. Then this one is over at `until`,
+  // as far as the sink is concerned, and the device fails when they are through or at that time.
+  virtual bool puts_off(kernel_run& run, const block& where, std::uint64_t& until) = 0;
   // The pool takes `n` more references; it has one already.
   virtual void hold(kernel_run& run, std::uint64_t n) = 0;
   // The pool has given up `n` of its references.

@@ -267,6 +267,27 @@ class Assertions(NvccTest):
             out[t] = __shfl_down_sync(~0u, last, 1);
           }""" + self.END), self.FAILING)
 
+    def test_so_do_the_threads_of_blocks_beside_it(self):
+        for head in ("", "__syncthreads();"):
+            with self.subTest(head):
+                self.assertEqual(self.lines(self.START + f"""
+                  __global__ void k(int n, int* out) {{
+                    {head}
+                    assert(threadIdx.x < 30);
+                    out[threadIdx.x] = n;
+                  }}""" + self.END), [(block, thread) for block in (0, 1) for thread in (30, 31)])
+
+    def test_a_block_that_waits_for_one_that_failed_ends(self):
+        self.assertEqual(self.lines(self.START + """
+          __global__ void k(int n, int* out) {
+            volatile int* flag = out;
+            assert(blockIdx.x == 1 || threadIdx.x < 31);
+            if (blockIdx.x == 0 && threadIdx.x == 31) *flag = n;
+            while (*flag != n) {}
+          }""" + self.END.replace("k<<<2, 32>>>(60, out())",
+                                  "int* flag = out(); cudaMemset(flag, 0, 4); k<<<2, 32>>>(60, flag)")),
+                         [(0, 31)])
+
 
 if __name__ == "__main__":
     unittest.main()
