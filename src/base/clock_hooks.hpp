@@ -17,9 +17,10 @@ struct streambed_clock_hooks {
   // Waits for wake() or for the time. 1: woken.
   int (*wait)(const void* key, std::uint64_t until_ns);
   void (*wake)(const void* key, std::size_t count);
-  void* (*announce)();       // a thread that is about to be made
-  void (*adopt)(void* one);  // by that thread; returns when it is its turn
-  int (*over)(void* one);    // it has ended; wake(one, ...) told so
+  void* (*announce)();          // a thread that is about to be made
+  void (*adopt)(void* one);     // by that thread; returns when it is its turn
+  void (*withdraw)(void* one);  // it could not be made
+  int (*over)(void* one);       // it has ended; wake(one, ...) told so
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

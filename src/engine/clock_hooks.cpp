@@ -38,13 +38,17 @@ void adopt(void* one) {
   model->clocks().adopt(static_cast<host_clocks::thread*>(one));
   model->call(0);
 }
+void withdraw(void* one) {
+  const call_frame own;
+  model->clocks().withdraw(static_cast<host_clocks::thread*>(one));
+}
 int over(void* one) {
   const call_frame own;
   return model->clocks().over(static_cast<host_clocks::thread*>(one)) ? 1 : 0;
 }
 
-constexpr streambed_clock_hooks hooks = {&follows, &now,      &pass,  &wait,
-                                         &wake,    &announce, &adopt, &over};
+constexpr streambed_clock_hooks hooks = {&follows,  &now,   &pass,     &wait, &wake,
+                                         &announce, &adopt, &withdraw, &over};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)

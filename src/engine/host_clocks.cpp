@@ -1,11 +1,17 @@
 #include "engine/host_clocks.hpp"
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <utility>
 
 #include "engine/call_frame.hpp"
 
@@ -14,10 +20,25 @@ namespace sb::engine {
 namespace {
 
 // A thread that is silent for this long loses its turn when others wait for theirs.
-constexpr auto patience = std::chrono::milliseconds(50);
+constexpr std::uint64_t patience_ns = 50'000'000;
 // The same when only the device could go on: the thread may look at memory that a kernel writes,
 // but more likely it computes.
-constexpr int periods_for_the_device = 20;
+constexpr std::uint64_t patience_for_the_device_ns = 20 * patience_ns;
+constexpr auto period = std::chrono::milliseconds(10);  // between two looks at a silent thread
+
+// Whether a thread of the process waits for something other than a processor.
+bool is_blocked(pid_t thread) {
+  char path[64];
+  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", static_cast<int>(thread));
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;
+  char text[256];
+  const ssize_t size = read(file, text, sizeof text - 1);
+  close(file);
+  text[size > 0 ? size : 0] = 0;
+  const char* name_end = std::strrchr(text, ')');  // "number (name) state ..."
+  return name_end == nullptr || std::strncmp(name_end, ") R", 3) != 0;
+}
 
 }  // namespace
 
@@ -30,8 +51,12 @@ struct host_clocks::thread {
   std::uint64_t until_ns = never;
   std::uint64_t place = 0;  // among those that wait
   bool woken = false;
+  bool begun = false;               // it has come for its first turn
   std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
   std::condition_variable turn;
+  pid_t id = 0;  // once it is adopted, as the next
+  clockid_t processor_time = CLOCK_MONOTONIC;
+  std::uint64_t computed_ns = 0;  // when it was looked at last
 
   // When it could go on.
   [[nodiscard]] std::uint64_t due() const {
@@ -73,6 +98,10 @@ void host_clocks::stop() {
 
 host_clocks::thread* host_clocks::announce(std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
+  return make(ns);
+}
+
+host_clocks::thread* host_clocks::make(std::uint64_t ns) {
   auto made = std::make_unique<thread>();
   made->ns = ns;
   made->number = static_cast<std::uint32_t>(threads_.size());
@@ -84,25 +113,38 @@ void host_clocks::again(thread* one, std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
   one->ns = ns;
   one->at = thread::state::ready;
+  one->begun = false;
 }
 
 void host_clocks::adopt(thread* one) {
   attached.clocks = this;
   attached.self = one;
+  const std::lock_guard lock(mutex_);
+  one->id = gettid();
+  pthread_getcpuclockid(pthread_self(), &one->processor_time);
+}
+
+void host_clocks::withdraw(thread* one) {
+  std::unique_lock lock(mutex_);
+  one->at = thread::state::over;
+  if (running_ != one) return;
+  running_ = nullptr;
+  choose(lock);
 }
 
 // A thread that nobody announced begins where the others are.
 host_clocks::thread* host_clocks::self() {
   if (attached.self != nullptr) return attached.self;
-  std::uint64_t ns = 0;
+  thread* me = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    ns = latest_ns_;
     if (!threads_.empty()) deterministic_ = false;
+    me = make(latest_ns_);
+    me->at = thread::state::outside;
+    me->begun = true;
   }
-  adopt(announce(ns));
-  attached.self->at = thread::state::outside;
-  return attached.self;
+  adopt(me);
+  return me;
 }
 
 std::uint64_t host_clocks::now() {
@@ -178,7 +220,8 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
 }
 
 void host_clocks::await_turn(std::unique_lock<std::mutex>& lock, thread& me) {
-  if (running_ == &me) {
+  const bool begun = std::exchange(me.begun, true);
+  if (begun && running_ == &me) {
     device_.host_ran(me.ns);
     running_ = nullptr;
   }
@@ -192,7 +235,7 @@ void host_clocks::turn(std::uint64_t ns) {
   std::unique_lock lock(mutex_);
   if (me.at == thread::state::outside) me.ns = std::max(me.ns, latest_ns_);
   me.ns += ns;
-  me.at = thread::state::ready;
+  if (me.begun || running_ != &me) me.at = thread::state::ready;
   await_turn(lock, me);
 }
 
@@ -252,31 +295,45 @@ std::size_t host_clocks::wake(const void* key, std::size_t count, std::uint64_t 
   return woken;
 }
 
+// How long a thread has been silent since it was looked at last.
+std::uint64_t host_clocks::silent_ns(thread& one) const {
+  if (!one.begun) return 0;
+  timespec now{};
+  if (clock_gettime(one.processor_time, &now) != 0) return patience_ns;
+  const std::uint64_t computed = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
+                                 static_cast<std::uint64_t>(now.tv_nsec);
+  const std::uint64_t since = computed - std::exchange(one.computed_ns, computed);
+  return is_blocked(one.id) ? std::chrono::nanoseconds(period).count() : since;
+}
+
 void host_clocks::watch() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   std::unique_lock lock(mutex_);
   std::uint64_t seen = 0;
-  int quiet = 0;
+  std::uint64_t silent = 0;
   while (!stopped_) {
-    watch_.wait_for(lock, patience);
+    watch_.wait_for(lock, period);
     if (stopped_) return;
-    if (turns_ != seen || stepping_ || running_ == nullptr ||
-        running_->inside.load(std::memory_order_acquire)) {
-      seen = turns_;
-      quiet = 0;
+    if (stepping_ || running_ == nullptr || running_->inside.load(std::memory_order_acquire)) {
+      seen = 0;
       continue;
     }
-    ++quiet;
-    if (first_ready() == nullptr) {
-      if (quiet < periods_for_the_device || device_.idle()) continue;
+    const std::uint64_t since = silent_ns(*running_);
+    if (std::exchange(seen, turns_) != turns_) {  // the first look
+      silent = 0;
+      continue;
     }
+    silent += since;
+    if (silent < patience_ns) continue;
+    if (first_ready() == nullptr && (silent < patience_for_the_device_ns || device_.idle()))
+      continue;
     running_->at = thread::state::outside;
     running_ = nullptr;
     deterministic_ = false;
     choose(lock);
-    quiet = 0;
+    seen = 0;
   }
 }
 

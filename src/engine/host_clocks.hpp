@@ -5,8 +5,12 @@
 // no modelled time and is not interrupted. The device's events up to the time of a thread happen
 // before its turn, on whichever thread comes by.
 //
+// Whether a new thread comes before its turn or is late for it makes no difference: its turn waits
+// for it, and is not over before it did something.
+//
 // A thread that does not call in for long while others wait for their turn loses it: it goes on
-// beside them, and the run is no longer deterministic.
+// beside them, and the run is no longer deterministic. What counts is the time that it computes or
+// is blocked outside: on a busy machine it may wait for a processor as long as it has to.
 //
 // Thread safety: every member may be called from any thread.
 #pragma once
@@ -56,6 +60,7 @@ class host_clocks {
   // A new thread that can go on from `ns` on; the thread that calls adopt() becomes it.
   thread* announce(std::uint64_t ns);
   void adopt(thread* one);
+  void withdraw(thread* one);  // it is not made after all
   // A thread that left begins again.
   void again(thread* one, std::uint64_t ns);
   void leave();  // the calling thread ends
@@ -74,8 +79,10 @@ class host_clocks {
 
  private:
   void choose(std::unique_lock<std::mutex>& lock);
+  thread* make(std::uint64_t ns);
   void await_turn(std::unique_lock<std::mutex>& lock, thread& me);
   thread* first_ready();
+  [[nodiscard]] std::uint64_t silent_ns(thread& one) const;
   void watch();
 
   events& device_;

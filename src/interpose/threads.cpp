@@ -93,12 +93,15 @@ SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attribute
                                  void* argument) noexcept {
   SB_NEXT(pthread_create);
   const auto* h = following();
-  auto* b = new beginning{run, argument, h, h != nullptr ? h->announce() : nullptr};
+  void* self = h != nullptr ? h->announce() : nullptr;
+  auto* b = new beginning{run, argument, h, self};  // the new thread's, once there is one
   const int result = real_pthread_create(out, attributes, &begin, b);
-  if (result != 0)
+  if (result != 0) {
+    if (h != nullptr) h->withdraw(self);
     delete b;
-  else if (h != nullptr)
-    note(*out, b->self);
+  } else if (h != nullptr) {
+    note(*out, self);
+  }
   return result;
 }
 

@@ -17,6 +17,7 @@ namespace {
 struct events final : host_clocks::events {
   std::vector<std::pair<std::uint64_t, std::function<void()>>> list;
   std::atomic<int> hangs{0};
+  std::atomic<int> host_turns{0};
   std::function<void()> on_hang;
 
   std::uint64_t next_ns() override {
@@ -34,7 +35,7 @@ struct events final : host_clocks::events {
     on_hang();
     return true;
   }
-  void host_ran(std::uint64_t) override {}
+  void host_ran(std::uint64_t) override { ++host_turns; }
 };
 
 struct host_clocks_turns : testing::Test {
@@ -131,6 +132,44 @@ TEST_F(host_clocks_turns, when_everybody_waits_that_is_told) {
   EXPECT_EQ(device.hangs, 1);
 }
 
+// The thread that makes others leaves, so that they have their turn before they are there.
+TEST_F(host_clocks_turns, a_thread_that_is_late_for_its_first_turn_has_not_had_one_before) {
+  auto* maker = clocks.announce(0);
+  clocks.adopt(maker);
+  clocks.turn();
+  auto* late = clocks.announce(5);
+  clocks.leave();
+  EXPECT_EQ(device.host_turns, 1);
+  clocks.adopt(late);
+  clocks.turn();
+  EXPECT_EQ(device.host_turns, 1);
+  EXPECT_EQ(clocks.now(), 5u);
+  clocks.turn(10);
+  EXPECT_EQ(device.host_turns, 2);
+  clocks.leave();
+  // The same when it left and begins again.
+  clocks.adopt(clocks.announce(20));
+  clocks.turn();
+  clocks.again(late, 30);
+  clocks.leave();
+  EXPECT_EQ(device.host_turns, 4);
+  clocks.adopt(late);
+  clocks.turn();
+  EXPECT_EQ(device.host_turns, 4);
+  clocks.leave();
+  EXPECT_TRUE(clocks.deterministic());
+}
+
+TEST_F(host_clocks_turns, a_thread_that_is_not_made_after_all_holds_nobody_up) {
+  clocks.adopt(clocks.announce(0));
+  clocks.turn();
+  clocks.withdraw(clocks.announce(0));
+  clocks.turn(10);
+  EXPECT_EQ(clocks.now(), 10u);
+  clocks.leave();
+  EXPECT_TRUE(clocks.deterministic());
+}
+
 TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
   auto* silent = clocks.announce(0);
   auto* other = clocks.announce(0);
@@ -147,6 +186,29 @@ TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
     clocks.turn(10);
     other_ran = true;
     other_ran.notify_all();
+    clocks.leave();
+  });
+  first.join();
+  second.join();
+  EXPECT_FALSE(clocks.deterministic());
+}
+
+TEST_F(host_clocks_turns, a_thread_that_computes_for_long_loses_its_turn) {
+  auto* silent = clocks.announce(0);
+  auto* other = clocks.announce(0);
+  std::atomic<bool> other_ran{false};
+  std::thread first([&] {
+    clocks.adopt(silent);
+    clocks.turn();
+    host_clocks::left();
+    while (!other_ran) {
+    }
+    clocks.leave();
+  });
+  std::thread second([&] {
+    clocks.adopt(other);
+    clocks.turn(10);
+    other_ran = true;
     clocks.leave();
   });
   first.join();

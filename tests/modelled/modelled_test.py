@@ -10,6 +10,7 @@ import tempfile
 import unittest
 
 TOOLKIT = pathlib.Path(sys.argv.pop()).resolve()
+THREAD_STARTS = pathlib.Path(sys.argv.pop()).resolve()
 HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parent.parent / "examples"
 
@@ -32,10 +33,14 @@ class Modelled(unittest.TestCase):
             self.programs[source] = made
         return self.programs[source]
 
-    def run_modelled(self, source, *options, name="run", status=0, arguments=()):
+    def run_modelled(self, source, *options, name="run", status=0, arguments=(), starts=None):
+        environment = dict(os.environ)
+        if starts:
+            environment.update(LD_PRELOAD=str(THREAD_STARTS), THREAD_STARTS=starts)
         command = [TOOLKIT / "bin/streambed", "run", self.program(source), "--device", "h200",
                    "--trace", self.work / f"{name}.sbt", "--force", *options, "--", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.work)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.work,
+                              env=environment)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
@@ -64,6 +69,18 @@ class Modelled(unittest.TestCase):
         self.assertEqual(len(times), 20)
         self.assertEqual(times, sorted(times))
         self.assertGreater(times[-1], 20 * 30)
+
+    def test_it_does_not_matter_when_the_system_lets_a_thread_begin(self):
+        self.assertTrue(THREAD_STARTS.is_file())
+        # The first has a kernel that looks at memory all the while: it must not look once more.
+        for source in (EXAMPLES / "08_per_thread_default_stream.cu", HERE / "programs/threads.cu",
+                       EXAMPLES / "11_callback_pipeline.cu"):
+            with self.subTest(source.name):
+                traces = set()
+                for starts in ("early", "late"):
+                    self.run_modelled(source, "--quiet", name=starts, starts=starts)
+                    traces.add((self.work / f"{starts}.sbt").read_bytes())
+                self.assertEqual(len(traces), 1)
 
     def test_a_hang_is_told_and_ends(self):
         done = self.run_modelled(HERE / "programs/hangs.cu", status=124)
