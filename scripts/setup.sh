@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that a goal needs and that are missing.
 #
-#   scripts/setup.sh build|test|bench|lint [--print]
+#   scripts/setup.sh build|test|bench|lint|x86 [--print]
 #
 # node and npm make the timeline page. A build does without them where they cannot be installed, and
 # is then without the page; a machine that has both commands from elsewhere keeps those.
@@ -19,6 +19,8 @@ check=(libgtest-dev libgmock-dev librapidcheck-dev llvm-19-tools clang-format-19
 measure=(libbenchmark-dev pocl-opencl-icd ocl-icd-opencl-dev)
 tidy=(clang-format-19 clang-tidy-19)
 browser=(chromium)
+# Programs for x86-64 on another machine: scripts/x86.sh.
+other_processor=(crossbuild-essential-amd64 qemu-user)
 page=(nodejs npm)
 if command -v node >/dev/null && command -v npm >/dev/null; then
   page=()
@@ -34,8 +36,9 @@ case $goal in
   test) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}" "${page[@]}" "${browser[@]}") ;;
   bench) packages=("${compile[@]}" "${device_compiler[@]}" "${measure[@]}") ;;
   lint) packages=("${compile[@]}" "${device_compiler[@]}" "${check[@]}" "${tidy[@]}") ;;
+  x86) packages=("${compile[@]}" "${device_compiler[@]}" "${other_processor[@]}") ;;
   *)
-    echo "setup: unknown goal '$goal'; use build, test, bench or lint" >&2
+    echo "setup: unknown goal '$goal'; use build, test, bench, lint or x86" >&2
     exit 2
     ;;
 esac

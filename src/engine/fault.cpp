@@ -12,6 +12,7 @@
 
 #include "engine/shared_region.hpp"
 #include "engine/worker.hpp"
+#include "engine/x86_operand.hpp"
 
 // The C library's own, beside the one of this name that libcudart puts in front of it.
 extern "C" int __sigaction(int, const struct sigaction*, struct sigaction*);
@@ -147,7 +148,8 @@ std::uintptr_t program_counter(const ucontext_t& context) {
 
 // The address that the compiler marked as misaligned, without the mark; null for any other. CUDA:
 // that counts before whether there is memory at all; h200/accesses.tsv access.unmapped.1.*
-const void* without_mark(std::uintptr_t address) {
+const void* without_mark(const void* accessed) {
+  auto address = reinterpret_cast<std::uintptr_t>(accessed);
   if ((address & barred_address) == barred_address) address &= ~barred_address;
   constexpr std::uintptr_t mark = ((std::uintptr_t{1} << abi::misaligned_bits) - 1)
                                   << abi::misaligned_shift;
@@ -156,35 +158,40 @@ const void* without_mark(std::uintptr_t address) {
   return marked ? reinterpret_cast<const void*>(address & ~mark) : nullptr;
 }
 
-const void* misaligned_address(const siginfo_t& info, const ucontext_t& context) {
-#if defined(__aarch64__)
-  (void)context;
-  return without_mark(reinterpret_cast<std::uintptr_t>(info.si_addr));
+// What the instruction accessed. x86 does not tell an address that is not canonical, as marked ones
+// are where page tables have four levels.
+const void* accessed_address(const siginfo_t& info, const ucontext_t& context) {
+#if defined(__x86_64__)
+  const std::uintptr_t pc = program_counter(context);
+  constexpr unsigned canonical_bits = 47;
+  if (info.si_code != SI_KERNEL || info.si_addr != nullptr || pc >> canonical_bits != 0)
+    return info.si_addr;
+  constexpr int order[] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+                           REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+  x86_registers registers;
+  for (unsigned i = 0; i < 16; ++i)
+    registers[i] = static_cast<std::uint64_t>(context.uc_mcontext.gregs[order[i]]);
+  const x86_accesses found = accesses_of(reinterpret_cast<const unsigned char*>(pc), registers);
+  for (unsigned i = 0; i < found.count; ++i)
+    if (found.address[i] >> canonical_bits != 0)
+      return reinterpret_cast<const void*>(found.address[i]);
 #else
-  // x86 does not tell an address that is not canonical: the instruction has it in a register.
-  if (info.si_addr != nullptr || info.si_code != SI_KERNEL) return nullptr;
-  for (const int r : {REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15, REG_RDI,
-                      REG_RSI, REG_RBP, REG_RBX, REG_RDX, REG_RAX, REG_RCX}) {
-    const auto value = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[r]);
-    // The mark repeats low bits of the address.
-    if ((value >> abi::misaligned_shift & ~value) != 0) continue;
-    if (const void* found = without_mark(value)) return found;
-  }
-  return nullptr;
+  (void)context;
 #endif
+  return info.si_addr;
 }
 
 failure_record fault_of(std::size_t which, const siginfo_t& info, const ucontext_t& context) {
   const int signal = answers[which].signal;
-  if (signal == SIGSEGV || signal == SIGBUS) {
-    if (const void* address = misaligned_address(info, context))
-      return {status::misaligned_address, address, "misaligned address"};
-    // h200/accesses.tsv access.call.null.*
-    if (reinterpret_cast<std::uintptr_t>(info.si_addr) == program_counter(context))
-      return {status::invalid_pc, info.si_addr, "call of what is no function, at"};
-  }
   // Only a bad access has an address worth telling.
-  const void* address = signal == SIGSEGV || signal == SIGBUS ? info.si_addr : nullptr;
+  if (signal != SIGSEGV && signal != SIGBUS)
+    return {answers[which].error, nullptr, answers[which].what};
+  const void* address = accessed_address(info, context);
+  if (const void* misaligned = without_mark(address))
+    return {status::misaligned_address, misaligned, "misaligned address"};
+  // h200/accesses.tsv access.call.null.*
+  if (reinterpret_cast<std::uintptr_t>(address) == program_counter(context))
+    return {status::invalid_pc, address, "call of what is no function, at"};
   return {answers[which].error, address, answers[which].what};
 }
 

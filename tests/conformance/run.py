@@ -6,6 +6,7 @@
   run.py --gpu                    on a real GPU: NVIDIA's nvcc, the recordings' device or another
   run.py --gpu --record           write what the GPU printed as the recording
   run.py --only ordering          one case; may be given several times
+  run.py --emulator 'qemu-x86_64 -L /usr/x86_64-linux-gnu'    runs the programs by this command
 
 Prints agree/total for each case and the first differences. The exit status is 0 when all agree,
 1 when some do not, 2 when a program could not be built or run.
@@ -13,6 +14,7 @@ Prints agree/total for each case and the first differences. The exit status is 0
 import argparse
 import os
 import pathlib
+import shlex
 import shutil
 import subprocess
 import sys
@@ -67,14 +69,14 @@ def run_compiler(command):
         raise Broken(f"{' '.join(command)}\n{done.stdout}{done.stderr}".rstrip())
 
 
-def run_once(binary, run, env, timeout):
+def run_once(command, run, env, timeout):
     """What one process printed. A process that ends badly counts with what it printed so far."""
     full = {**os.environ, **dict(env), **dict(run.env)}
     if not any(k == suite.CONNECTIONS for k, _ in (*env, *run.env)):
         full.pop(suite.CONNECTIONS, None)
     # Its own folder: a fault may leave a core file.
     with tempfile.TemporaryDirectory() as folder:
-        process = subprocess.Popen([str(binary), *run.args], env=full, cwd=folder, text=True,
+        process = subprocess.Popen([*command, *run.args], env=full, cwd=folder, text=True,
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             out, err = process.communicate(timeout=timeout)
@@ -85,30 +87,30 @@ def run_once(binary, run, env, timeout):
             note = f"did not end within {timeout} s"
     if note:
         last = err.strip().splitlines()[-1:] or [""]
-        print(f"  {binary.name} {run}: {note} {last[0]}".rstrip())
+        print(f"  {pathlib.Path(command[-1]).name} {run}: {note} {last[0]}".rstrip())
     return out
 
 
-def faults_of(binary, recorded):
+def faults_of(command, recorded):
     """The names that the program lists and the recording knows; all, when there is none."""
-    names = subprocess.run([str(binary), "list"], capture_output=True, text=True).stdout.split()
+    names = subprocess.run([*command, "list"], capture_output=True, text=True).stdout.split()
     # "fault.NAME.what"
     keys = [line.split("\t")[0].partition(".")[2] for line in recorded.splitlines()]
     known = [n for n in names if any(k.startswith(f"{n}.") for k in keys)]
     return [suite.Run(args=(n,)) for n in (known or names)]
 
 
-def output_of(case, binary, recorded, timeout):
-    runs = faults_of(binary, recorded) if case.listed else case.runs
-    return "".join(run_once(binary, r, case.env, timeout) for r in runs)
+def output_of(case, command, recorded, timeout):
+    runs = faults_of(command, recorded) if case.listed else case.runs
+    return "".join(run_once(command, r, case.env, timeout) for r in runs)
 
 
-def ask_again(case, binary, differences, timeout):
+def ask_again(case, command, differences, timeout):
     """The lines of these random programs, each in a process of its own with more time to settle."""
     seeds = [d.key.split(".")[1] for d in differences if d.printed is not None]
     env = case.runs[0].env
     runs = [suite.Run(env, (seed, "1", suite.SETTLE_LONG)) for seed in seeds]
-    return "".join(run_once(binary, r, case.env, timeout) for r in runs)
+    return "".join(run_once(command, r, case.env, timeout) for r in runs)
 
 
 def device_is(name):
@@ -135,6 +137,8 @@ def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nvcc", help="the compiler to use")
+    parser.add_argument("--emulator", type=shlex.split, default=[], metavar="COMMAND",
+                        help="runs the programs, for those of another processor")
     parser.add_argument("--gpu", action="store_true", help="a real GPU and NVIDIA's nvcc")
     parser.add_argument("--record", action="store_true", help="write the recordings")
     parser.add_argument("--only", action="append", default=[], metavar="CASE")
@@ -181,7 +185,8 @@ def main(argv=None):
                     printed = read(options.outputs / f"{case.name}.out")
                 else:
                     binary = build(nvcc, case.program, work, [*flags, *case.flags], case.units)
-                    printed = output_of(case, binary, recorded, options.timeout)
+                    command = [*options.emulator, str(binary)]
+                    printed = output_of(case, command, recorded, options.timeout)
             except Broken as why:
                 print(f"{case.name}: not built\n{why}")
                 worst = 2
@@ -197,7 +202,7 @@ def main(argv=None):
             result = judge(printed)
             few = 0 < len(result.differences) <= 10
             if case.ask_again and few and not options.outputs and not options.record:
-                again = compare.parse(ask_again(case, binary, result.differences, options.timeout))
+                again = compare.parse(ask_again(case, command, result.differences, options.timeout))
                 print(f"  {case.name}: asked again for {', '.join(again)}")
                 lines = {**compare.parse(printed), **again}
                 result = judge("".join(f"{k}\t{v}\n" for k, v in lines.items()))
