@@ -38,6 +38,7 @@ struct kernel_run {
 
   // Guarded by the worker pool's lock.
   bool queued = false;
+  std::uint64_t wave = 0;  // the most blocks that waited for workers at once
   // Blocks that a worker claimed and gave back for the sake of a higher priority.
   struct block_range {
     std::uint64_t first, count;

@@ -26,7 +26,6 @@ struct small_runs {
   kernel_run* last = nullptr;
   std::uint32_t count = 0;
   std::uint32_t runs = 0;  // so far; some of them are measured
-  block body;
 
   void push(kernel_run& run) {
     run.next_small = nullptr;
@@ -57,6 +56,7 @@ struct worker {
   failure_record fault;                         // filled in by the signal handler
   std::atomic<std::uint64_t> busy_since_ns{0};  // 0: not inside device code
   small_runs smalls;
+  block body;  // that loop-mode blocks use one after another
   // Looks at the engine's inbox before long: it runs small kernels, or waits for work with open
   // eyes.
   bool attends = false;

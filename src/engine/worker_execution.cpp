@@ -155,9 +155,13 @@ void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink) {
 // Blocks that are through and over at a later time. Answers how many.
 std::uint64_t worker_pool::await_endings(const loop_job& job, std::uint64_t now) {
   kernel_run& run = *job.run;
-  if (!job.later.empty()) run.cost->note_wait();
+  if (job.later.empty()) {
+    moved_.store(true, std::memory_order_relaxed);
+    return 0;
+  }
+  run.cost->note_wait();
   std::uint64_t waiting = 0;
-  std::lock_guard lock(mutex_);
+  const auto lock = take_lock();
   moved_ns_ = now;
   for (const ending& e : job.later) {
     if (run.cancelled.load(std::memory_order_relaxed)) break;
@@ -170,9 +174,8 @@ std::uint64_t worker_pool::await_endings(const loop_job& job, std::uint64_t now)
 void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first,
                                  std::uint64_t count) {
   const std::uint64_t begin = steady_ns();
-  loop_job job{.pool = this, .run = &run, .body = take_block(), .first = first, .count = count};
+  loop_job job{.pool = this, .run = &run, .body = &w.body, .first = first, .count = count};
   run_on_fiber(w, job, sink_);
-  give_block(job.body);
   const std::uint64_t now = steady_ns();
   note_cost(run, now - begin, job.started);
   std::uint64_t waiting = await_endings(job, now);  // blocks whose references are kept
@@ -221,8 +224,7 @@ void worker_pool::run_small(worker& w, kernel_run& run) {
   const bool measured = w.smalls.runs++ % measured_one_in == 0;
   const std::uint64_t begin = measured ? steady_ns() : 0;
   // All of it takes less time than stopping for a higher priority would.
-  loop_job job{
-      .pool = nullptr, .run = &run, .body = &w.smalls.body, .first = 0, .count = run.blocks};
+  loop_job job{.pool = nullptr, .run = &run, .body = &w.body, .first = 0, .count = run.blocks};
   run_on_fiber(w, job, sink_);
   if (measured) run.cost->note(steady_ns() - begin, job.started);
   moved_.store(true, std::memory_order_relaxed);
@@ -259,7 +261,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
   const std::uint64_t now = steady_ns();
   if (!run.is_counted()) note_cost(run, now - begin, started);
   {
-    std::lock_guard lock(mutex_);
+    const auto lock = take_lock();
     moved_ns_ = now;
     run.ended += done;
     if (done != 0) release_grid(run);
@@ -275,7 +277,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
 void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_spinning,
                          std::uint64_t cost_ns) {
   kernel_run& run = *b->run;
-  std::unique_lock lock(mutex_);
+  std::unique_lock lock = take_lock();
   const std::uint64_t now = steady_ns();
   const bool spins = outcome == block_outcome::spinning;
   if (!spins || !was_spinning) moved_ns_ = now;

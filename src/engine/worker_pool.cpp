@@ -36,8 +36,9 @@ worker_pool::~worker_pool() { stop(std::chrono::hours(24)); }
 // --- what the engine calls
 
 void worker_pool::grant(kernel_run& run, std::uint64_t n) {
-  std::lock_guard lock(mutex_);
+  const auto lock = take_lock();
   run.granted.fetch_add(n, std::memory_order_release);
+  run.wave = std::max(run.wave, run.unclaimed());
   if (stopping_) return;
   if (!run.queued) {
     run.queued = true;
@@ -163,7 +164,7 @@ void worker_pool::main(slot& self) {
     if (w.smalls.first != nullptr || sink_.has_mail()) {
       lock.unlock();
       work_off(w);
-      lock.lock();
+      take(lock);
     }
     called_.store(false, std::memory_order_relaxed);
     const bool timed = !timers_.empty() || !spin_next_.empty();
@@ -191,7 +192,7 @@ void worker_pool::main(slot& self) {
     execute(w, what);
     w.busy_since_ns.store(0, std::memory_order_relaxed);
     start_attending(w);  // unless it does already
-    lock.lock();
+    take(lock);
     self.on = nullptr;
     if (self.extra && !all_stuck(steady_ns())) {
       if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
@@ -317,11 +318,20 @@ bool worker_pool::look_for_work(std::unique_lock<std::mutex>& lock) {
     found = sink_.has_mail() || pokes_.load(std::memory_order_relaxed) != pokes;
     if (deadline != never && i % 64 == 0 && steady_ns() >= deadline) found = true;
   }
-  lock.lock();
+  take(lock);
   looking_ = false;
   found = found || stopping_ || pokes_.load(std::memory_order_relaxed) != pokes;
   looks_ = found ? std::min(looks * 2, most) : std::max(looks / 2, least);
   return found;
+}
+
+void worker_pool::take(std::unique_lock<std::mutex>& lock) {
+  constexpr int looks = 100;
+  for (int i = 0; i < looks; ++i) {
+    if (lock.try_lock()) return;
+    relax();
+  }
+  lock.lock();
 }
 
 void worker_pool::start_attending(worker& w) {
@@ -458,7 +468,7 @@ void worker_pool::note_urgent() {
 // Blocks of a chunk that did not begin are for anybody again. False when the run is cancelled: then
 // they are the caller's to release.
 bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t count) {
-  std::lock_guard lock(mutex_);
+  const auto lock = take_lock();
   if (run.cancelled.load(std::memory_order_relaxed)) return false;
   run.returned.push_back({first, count});
   if (!run.queued) {
@@ -469,13 +479,24 @@ bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t 
   return true;
 }
 
+// As long as a wave of blocks lasts, each worker has its part of the wave and gets as much again
+// when it is through; what is left in the end is divided more and more finely.
 std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
   // Rows of blocks go through memory in longer pieces.
   const std::uint64_t chunk_ns = run.info().row_threads != 0 ? 200'000 : 50'000;
-  const std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed);
-  if (cost == 0) return 1;
-  const std::uint64_t share = std::max<std::uint64_t>(1, run.unclaimed() / (2 * target_));
-  return std::min(share, chunk_ns / cost + 1);
+  // What blocks of other launches took is a hint for the first chunk, and no more.
+  constexpr std::uint64_t first_chunk_ns = 20'000;
+  std::uint64_t most = 0;
+  if (const std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed); cost != 0)
+    most = chunk_ns / cost + 1;
+  else if (const std::uint64_t known = run.cost->block_ns();
+           known != kernel_cost::unknown && known != kernel_cost::waits)
+    most = first_chunk_ns / known + 1;
+  else
+    return 1;
+  const std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
+  const std::uint64_t share = std::min(left / (2 * target_), run.wave / target_);
+  return std::clamp<std::uint64_t>(share, 1, most);
 }
 
 void worker_pool::push_timer(timer t) {
@@ -484,7 +505,7 @@ void worker_pool::push_timer(timer t) {
 }
 
 block* worker_pool::take_block() {
-  std::lock_guard lock(mutex_);
+  const auto lock = take_lock();
   if (spare_.empty()) {
     blocks_.push_back(std::make_unique<block>());
     return blocks_.back().get();
@@ -496,7 +517,7 @@ block* worker_pool::take_block() {
 
 void worker_pool::give_block(block* b) {
   b->races.end();
-  std::lock_guard lock(mutex_);
+  const auto lock = take_lock();
   spare_.push_back(b);
 }
 

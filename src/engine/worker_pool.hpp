@@ -109,6 +109,13 @@ class worker_pool {
     std::uint64_t first = 0, count = 0;
   };
 
+  // Takes the lock. It is held for less time than the operating system takes to wake who waits.
+  static void take(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] std::unique_lock<std::mutex> take_lock() {
+    std::unique_lock lock(mutex_, std::defer_lock);
+    take(lock);
+    return lock;
+  }
   void add_thread(bool extra);
   void main(slot& self);
   void supervise();
@@ -158,7 +165,7 @@ class worker_pool {
   std::atomic<std::uint32_t> attending_{0};  // workers with worker::attends
   std::atomic<std::uint32_t> pokes_{0};      // changes when the worker that looks should look again
   std::atomic<bool> called_{false};          // the pool got work: whoever attends should come by
-  std::atomic<bool> moved_{false};           // a small kernel got on; see moved_ns_
+  std::atomic<bool> moved_{false};           // loop-mode blocks got on; see moved_ns_
 
   std::mutex mutex_;
   // Everything below is guarded by mutex_.
