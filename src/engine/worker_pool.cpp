@@ -337,6 +337,9 @@ void worker_pool::take(std::unique_lock<std::mutex>& lock) {
 void worker_pool::start_attending(worker& w) {
   if (w.attends) return;
   w.attends = true;
+  // Whoever attends is in no block. Not to be taken for stuck while it waits for the engine's lock:
+  // more workers would only wait with it.
+  w.busy_since_ns.store(0, std::memory_order_relaxed);
   attending_.fetch_add(1, std::memory_order_relaxed);
 }
 
