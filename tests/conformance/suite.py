@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 import re
 
 CONNECTIONS = "CUDA_DEVICE_MAX_CONNECTIONS"
-# Milliseconds without a change after which a random program counts as settled.
+# Milliseconds without a change after which a random program counts as settled; for those whose line
+# differs, more and more.
 SETTLE = "12"
-SETTLE_LONG = "300"
+SETTLE_LONGER = ("300", "1000")
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Case:
     # Random programs of which only the finished operations are compared: their events and queries
     # depend on speed.
     only_finished: tuple = ()
-    # Random programs: a line that differs is asked for once more, with more time to settle, since a
+    # Random programs: a line that differs is asked for again, with more time to settle, since a
     # busy machine may take longer to react than the program waits for.
     ask_again: bool = False
     # `PROGRAM list` names the arguments; one process for each that the recording knows.

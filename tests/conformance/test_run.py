@@ -119,6 +119,38 @@ class Runner(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn("capture: 0/95 agree", out)
 
+    def slow_machine(self, folder, program):
+        """Runs the random programs by `program`: python that sets `late` for a seed and a time to settle."""
+        folder = pathlib.Path(folder)
+        nvcc = folder / "nvcc"
+        nvcc.write_text("#!/bin/sh\nfor last in \"$@\"; do\n"
+                        "  test \"$before\" = -o && : >\"$last\"\n  before=$last\ndone\n")
+        nvcc.chmod(0o755)
+        (folder / "emulator.py").write_text(
+            "import sys\n_, _, first, count, settle = sys.argv\n"
+            "for line in open(sys.argv[0].replace('emulator.py', 'recorded')):\n"
+            "    seed = int(line.split('\\t')[0].split('.')[1])\n"
+            "    if not 0 <= seed - int(first) < int(count): continue\n"
+            f"    {program}\n"
+            "    print(line.split('\\t')[0] + '\\tnothing yet' if late else line.rstrip('\\n'))\n")
+        (folder / "recorded").write_text(recorded("random_conn4"))
+        return self.main("--only", "random_conn4", "--nvcc", str(nvcc), "--work", str(folder / "work"),
+                         "--emulator", f"{sys.executable} {folder / 'emulator.py'}")
+
+    def test_random_programs_that_settle_late_are_asked_again_with_more_and_more_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, out = self.slow_machine(
+                folder, "late = (seed < 20 and settle == '12') or (seed == 7 and settle == '300')")
+            self.assertIn("random_conn4: 200/200 agree", out)
+            self.assertIn("asked again for random.7\n", out)
+            self.assertEqual(status, 0)
+
+    def test_a_random_program_that_differs_whenever_it_is_asked_fails(self):
+        with tempfile.TemporaryDirectory() as folder:
+            status, out = self.slow_machine(folder, "late = seed == 7")
+            self.assertIn("random_conn4: 199/200 agree", out)
+            self.assertEqual(status, 1)
+
 
 if __name__ == "__main__":
     unittest.main()
