@@ -486,7 +486,7 @@ bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t 
 // when it is through; what is left in the end is divided more and more finely.
 std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
   // Rows of blocks go through memory in longer pieces.
-  const std::uint64_t chunk_ns = run.info().row_threads != 0 ? 200'000 : 50'000;
+  const std::uint64_t chunk_ns = run.info().row_threads != 0 ? 400'000 : 50'000;
   // What blocks of other launches took is a hint for the first chunk, and no more.
   constexpr std::uint64_t first_chunk_ns = 20'000;
   std::uint64_t most = 0;
@@ -497,9 +497,13 @@ std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
     most = first_chunk_ns / known + 1;
   else
     return 1;
-  const std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
+  std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
+  for (const kernel_run::block_range& range : run.returned) left += range.count;
   const std::uint64_t share = std::min(left / (2 * target_), run.wave / target_);
-  return std::clamp<std::uint64_t>(share, 1, most);
+  const std::uint64_t n = std::clamp<std::uint64_t>(share, 1, most);
+  // The last row of a chunk should not be a short one.
+  const std::uint64_t row = std::max<std::uint64_t>(1, run.info().row_threads / run.threads);
+  return n > row ? n - n % row : n;
 }
 
 void worker_pool::push_timer(timer t) {
