@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 #include "harness/machine.hpp"
@@ -139,6 +140,37 @@ TEST_P(rows, loops_over_the_grid_go_through_memory_side_by_side) {
   });
   // What each thread keeps must fit into the cache.
   EXPECT_LE(device.kernel("strided_sums").row_threads, device.kernel("plain").row_threads);
+}
+
+// Two rounds at a time must end where one at a time would.
+TEST_P(rows, an_index_that_strides_may_wrap_between_threads_and_between_rounds) {
+  constexpr unsigned threads = 64, most_rounds = 1000;
+  const auto one_by_one = [](unsigned place, unsigned start, unsigned n, unsigned step) {
+    std::array<unsigned, 3> out = {0, 7, 0};  // found, last, rounds
+    for (unsigned i = start + place; i < n && out[2] < most_rounds; i += step, ++out[2])
+      out[0] += 1 + (i & 1), out[1] = i;
+    return out;
+  };
+  int tried = 0;
+  each_length([&](bool several) {
+    for (unsigned start : {0u, 50u, 100u, 0x3fffffffu, 0xffffffe0u, 0xfffffff0u, 0xffffffffu})
+      for (unsigned n : {0u, 40u, 127u, 128u, 200u, 1000u, 0x80000020u, 0xfffffff8u, 0xffffffffu})
+        for (unsigned step : {64u, 0x30000001u, 0x70000000u, 0xfffffff0u, 0xffffffc0u}) {
+          std::vector<unsigned> counts(2 * threads), expected;
+          bool ends = true;
+          for (unsigned t = 0; t < threads; ++t) {
+            const auto [found, last, rounds] = one_by_one(t, start, n, step);
+            expected.insert(expected.end(), {found, last});
+            ends = ends && rounds < most_rounds;
+          }
+          if (!ends) continue;
+          ++tried;
+          outcome done = device.run("counted_rounds", {4}, {16}, 0, counts.data(), start, n, step);
+          EXPECT_EQ(counts, expected) << start << " " << n << " " << step;
+          EXPECT_TRUE(!several || of(done) == way::joined);
+        }
+  });
+  EXPECT_GT(tried, 200);
 }
 
 TEST_P(rows, blocks_that_can_be_told_apart_run_in_turn) {

@@ -23,6 +23,7 @@ constexpr unsigned largest_loop = 400;  // instructions
 constexpr std::uint64_t line_bytes = 64;
 constexpr unsigned most_streams = 4;
 constexpr unsigned deepest_step = 8;
+constexpr unsigned largest_pair = 40;  // instructions of a round
 
 struct test {
   CmpInst::Predicate predicate;
@@ -128,25 +129,6 @@ bool is_free(const Loop& loop) {
   return true;
 }
 
-// A value of the loop's last round, behind the common rounds: the variable that takes it into the
-// next round, if there is one.
-Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, BasicBlock* latch,
-             BasicBlock* top, BasicBlock* guard, BasicBlock* back,
-             function_ref<Value*(Value*)> copied) {
-  if (copied(value) == value) {
-    return value;  // not of the loop
-  }
-  for (auto [phi, variable] : variables) {
-    if (phi->getIncomingValueForBlock(latch) == value) {
-      return variable;
-    }
-  }
-  auto* fresh = PHINode::Create(value->getType(), 2, "", top->begin());
-  fresh->addIncoming(PoisonValue::get(value->getType()), guard);
-  fresh->addIncoming(copied(value), back);
-  return fresh;
-}
-
 // The value, computed where the builder stands; null if it depends on more than what was there
 // before the loop.
 Value* before_round(IRBuilder<>& builder, Value* value, const Loop& loop, unsigned depth = 0) {
@@ -249,8 +231,74 @@ void extend_plainly(const stride_loop& found, const uniformity& uniform, Value* 
   }
 }
 
-// Puts the common rounds between the guard and the loop; gives back their first block.
-BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
+// One round of the loop, again.
+struct round_copy {
+  ValueToValueMapTy map;
+  SmallVector<BasicBlock*, 8> blocks;
+  BasicBlock* first = nullptr;
+  BasicBlock* back = nullptr;  // where it ends; without a terminator
+
+  Value* of(Value* value) const {
+    auto at = map.find(value);
+    return at != map.end() ? static_cast<Value*>(at->second) : value;
+  }
+};
+
+// `variable` says what the loop's variables are in this round.
+void copy_round(const Loop& loop, BasicBlock* before, round_copy& copy,
+                function_ref<Value*(PHINode&)> variable) {
+  for (BasicBlock* block : loop.blocks()) {
+    BasicBlock* fresh = CloneBasicBlock(block, copy.map, ".common", before->getParent());
+    fresh->moveBefore(before);
+    copy.map[block] = fresh;
+    copy.blocks.push_back(fresh);
+  }
+  copy.first = cast<BasicBlock>(copy.map[loop.getHeader()]);
+  copy.back = cast<BasicBlock>(copy.map[loop.getLoopLatch()]);
+  for (PHINode& phi : loop.getHeader()->phis()) {
+    cast<PHINode>(copy.map[&phi])->eraseFromParent();
+    copy.map[&phi] = variable(phi);
+  }
+  remapInstructionsInBlocks(copy.blocks, copy.map);
+  copy.back->getTerminator()->eraseFromParent();
+}
+
+// A value of the loop's last round, behind the common rounds: the variable that takes it into the
+// next round, if there is one. `other` is the second of two rounds, if there are such.
+Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, const stride_loop& found,
+             BasicBlock* top, const round_copy& round, const round_copy& other) {
+  if (round.of(value) == value) {
+    return value;  // not of the loop
+  }
+  for (auto [phi, variable] : variables) {
+    if (phi->getIncomingValueForBlock(found.loop->getLoopLatch()) == value) {
+      return variable;
+    }
+  }
+  auto* fresh = PHINode::Create(value->getType(), 3, "", top->begin());
+  fresh->addIncoming(PoisonValue::get(value->getType()), found.guard);
+  fresh->addIncoming(round.of(value), round.back);
+  if (other.back) {
+    fresh->addIncoming(other.of(value), other.back);
+  }
+  return fresh;
+}
+
+// Whether two rounds at a time are better than one: threads of a row of blocks keep what they carry
+// from round to round in memory, and so do it half as often.
+bool goes_in_pairs(const stride_loop& found) {
+  std::size_t size = 0;
+  for (const BasicBlock* block : found.loop->blocks()) {
+    size += block->size();
+  }
+  bool carries = any_of(found.loop->getHeader()->phis(),
+                        [&](const PHINode& phi) { return &phi != found.index; });
+  return carries && size <= largest_pair && is_joined(*found.guard->getParent());
+}
+
+// Puts the common rounds between the guard and the loop; adds their first blocks to `starts`.
+void separate(const stride_loop& found, const uniformity& uniform,
+              std::vector<BasicBlock*>& starts) {
   Loop& loop = *found.loop;
   Function& function = *found.guard->getParent();
   LLVMContext& context = function.getContext();
@@ -268,70 +316,83 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   Value* apart = builder.CreateZExt(builder.CreateSub(last, first), builder.getInt64Ty());
   Value* regular = builder.CreateICmpEQ(apart, extent(builder, found.start, uniform));
 
-  ValueToValueMapTy map;
-  SmallVector<BasicBlock*, 8> copies;
-  for (BasicBlock* block : loop.blocks()) {
-    BasicBlock* copy = CloneBasicBlock(block, map, ".common", &function);
-    copy->moveBefore(preheader);
-    map[block] = copy;
-    copies.push_back(copy);
-  }
-  auto* body = cast<BasicBlock>(map[header]);
-  auto* back = cast<BasicBlock>(map[latch]);
-
   // The variables of the loop, first of all how far it has come.
   builder.SetInsertPoint(top);
   Type* type = found.start->getType();
-  auto* sum = builder.CreatePHI(type, 2, "common.sum");
+  auto* sum = builder.CreatePHI(type, 3, "common.sum");
+  auto* went = builder.CreatePHI(builder.getInt1Ty(), 3, "common.went");
   MapVector<PHINode*, PHINode*> variables;
   for (PHINode& phi : header->phis()) {
     if (&phi != found.index) {
-      variables[&phi] = builder.CreatePHI(phi.getType(), 2, phi.getName() + ".common");
+      variables[&phi] = builder.CreatePHI(phi.getType(), 3, phi.getName() + ".common");
     }
   }
   Value* index = builder.CreateAdd(found.start, sum, found.index->getName() + ".common");
-  for (PHINode& phi : header->phis()) {
-    cast<PHINode>(map[&phi])->eraseFromParent();
-    map[&phi] = &phi == found.index ? index : variables[&phi];
-  }
-  remapInstructionsInBlocks(copies, map);
-  auto copied = [&](Value* value) -> Value* {
-    auto at = map.find(value);
-    return at != map.end() ? static_cast<Value*>(at->second) : value;
-  };
-  // The rounds of joined blocks are long enough for the core to see by itself.
-  if (!is_joined(function)) {
-    mark_later_loads(found, uniform, body, index);
-  }
-  back->getTerminator()->eraseFromParent();
-  IRBuilder<> closing(back);
   sum->addIncoming(ConstantInt::get(type, 0), found.guard);
-  sum->addIncoming(closing.CreateAdd(sum, copied(found.step)), back);
-  closing.CreateBr(top);
+  went->addIncoming(builder.getFalse(), found.guard);
   for (auto [phi, variable] : variables) {
     variable->addIncoming(phi->getIncomingValueForBlock(preheader), found.guard);
-    variable->addIncoming(copied(phi->getIncomingValueForBlock(latch)), back);
   }
-  auto* went = PHINode::Create(builder.getInt1Ty(), 2, "common.went", top->begin());
-  went->addIncoming(builder.getFalse(), found.guard);
-  went->addIncoming(builder.getTrue(), back);
+  // The end of the round that begins at `from`, or of the second of two.
+  auto go_on = [&](const round_copy& round, Value* from) {
+    IRBuilder<> closing(round.back);
+    sum->addIncoming(closing.CreateAdd(from, round.of(found.step)), round.back);
+    went->addIncoming(closing.getTrue(), round.back);
+    for (auto [phi, variable] : variables) {
+      variable->addIncoming(round.of(phi->getIncomingValueForBlock(latch)), round.back);
+    }
+    closing.CreateBr(top);
+  };
+  round_copy round;
+  copy_round(loop, preheader, round,
+             [&](PHINode& phi) -> Value* { return &phi == found.index ? index : variables[&phi]; });
+  // The rounds of joined blocks are long enough for the core to see by itself.
+  if (!is_joined(function)) {
+    mark_later_loads(found, uniform, round.first, index);
+  }
+  go_on(round, sum);
 
   // All threads go round if the last one does, and the first does not lie behind it.
-  Value* low = builder.CreateAdd(first, sum);
-  Value* high = builder.CreateAdd(last, sum);
-  extend_plainly(found, uniform, index, low, copies);
   bool is_signed = CmpInst::isSigned(found.condition.predicate);
-  Value* ordered = builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high);
-  Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
-  Value* all = builder.CreateAnd(builder.CreateAnd(ordered, within), regular);
-  builder.CreateCondBr(all, body, rest);
+  auto all_go = [&](Value* low, Value* high) {
+    Value* ordered =
+        builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high);
+    Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
+    return builder.CreateAnd(builder.CreateAnd(ordered, within), regular);
+  };
+  Value* low = builder.CreateAdd(first, sum);
+  Value* all = all_go(low, builder.CreateAdd(last, sum));
+  extend_plainly(found, uniform, index, low, round.blocks);
+  starts.push_back(round.first);
+
+  round_copy one, other;
+  if (Value* step = goes_in_pairs(found) ? before_round(builder, found.step, loop) : nullptr) {
+    Value* further = builder.CreateAdd(sum, step);
+    Value* second = builder.CreateAdd(found.start, further);
+    Value* second_low = builder.CreateAdd(first, further);
+    Value* both = builder.CreateAnd(all, all_go(second_low, builder.CreateAdd(last, further)));
+    copy_round(loop, preheader, one, [&](PHINode& phi) -> Value* {
+      return &phi == found.index ? index : variables[&phi];
+    });
+    copy_round(loop, preheader, other, [&](PHINode& phi) -> Value* {
+      return &phi == found.index ? second : one.of(phi.getIncomingValueForBlock(latch));
+    });
+    extend_plainly(found, uniform, index, low, one.blocks);
+    extend_plainly(found, uniform, second, second_low, other.blocks);
+    BranchInst::Create(other.first, one.back);
+    go_on(other, further);
+    starts.push_back(one.first);
+    auto* single = BasicBlock::Create(context, "common.single", &function, round.first);
+    builder.CreateCondBr(both, one.first, single);
+    builder.SetInsertPoint(single);
+  }
+  builder.CreateCondBr(all, round.first, rest);
 
   // What leaves the loop, as it is after so many rounds: the exit's own computations, too.
   builder.SetInsertPoint(rest);
   ValueToValueMapTy gone;
   for (PHINode& phi : exit->phis()) {
-    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, latch, top, found.guard,
-                       back, copied);
+    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, found, top, round, other);
   }
   for (Instruction& inst : make_range(exit->getFirstNonPHIIt(), exit->end())) {
     if (!inst.isTerminator() && !inst.isDebugOrPseudoInst()) {
@@ -353,7 +414,7 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   Value* more = builder.CreateICmp(found.condition.predicate, index, found.condition.limit);
   builder.CreateCondBr(more, preheader, found.after);
   for (PHINode& phi : header->phis()) {
-    phi.setIncomingValueForBlock(preheader, copied(&phi));
+    phi.setIncomingValueForBlock(preheader, round.of(&phi));
   }
   for (auto [phi, value] : leaving) {
     int at = phi->getBasicBlockIndex(found.guard);
@@ -362,7 +423,6 @@ BasicBlock* separate(const stride_loop& found, const uniformity& uniform) {
   }
   found.guard->getTerminator()->eraseFromParent();
   IRBuilder<>(found.guard).CreateBr(top);
-  return body;
 }
 
 }  // namespace
@@ -382,7 +442,7 @@ std::vector<BasicBlock*> separate_common_rounds(Function& body) {
     }
   }
   for (const stride_loop& one : found) {
-    starts.push_back(separate(one, uniform));
+    separate(one, uniform, starts);
   }
   return starts;
 }

@@ -41,6 +41,19 @@ extern "C" __global__ void strided_sums(const int* in, int* out, int n) {
   out[first] = sum;
 }
 
+// Near the end of the numbers the index wraps: between two threads of a row, or from one round to
+// the next.
+extern "C" __global__ void counted_rounds(unsigned* counts, unsigned start, unsigned n,
+                                          unsigned step) {
+  unsigned place = blockIdx.x * blockDim.x + threadIdx.x, found = 0, last = 7;
+  for (unsigned i = start + place; i < n; i += step) {
+    found += 1 + (i & 1);
+    last = i;
+  }
+  counts[2 * place] = found;
+  counts[2 * place + 1] = last;
+}
+
 // The sums of the row first, as one block; then what each block makes of its own.
 extern "C" __global__ void block_sums(const int* in, int* out, int n) {
   __shared__ int part[64];
