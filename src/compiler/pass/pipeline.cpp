@@ -23,6 +23,7 @@
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/inline_asm.hpp"
 #include "compiler/pass/inlining.hpp"
+#include "compiler/pass/interleaving.hpp"
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/joined_start.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
@@ -143,6 +144,7 @@ void add_loop_passes(FunctionPassManager& passes) {
   passes.addPass(LoopSimplifyPass());
   passes.addPass(LCSSAPass());
   passes.addPass(split_guards());
+  passes.addPass(interleave_loops());
 }
 
 PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& analyses) {

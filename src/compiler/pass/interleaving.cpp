@@ -1,0 +1,65 @@
+#include "compiler/pass/interleaving.hpp"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "compiler/pass/counted_version.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+constexpr StringLiteral interleave_count = "llvm.loop.interleave.count";
+constexpr StringLiteral hints[] = {"llvm.loop.interleave.count", "llvm.loop.unroll.count",
+                                   "llvm.loop.unroll.disable", "llvm.loop.vectorize.enable",
+                                   "llvm.loop.isvectorized"};
+constexpr unsigned side_by_side = 2;
+constexpr unsigned many_registers = 32;
+// Instructions of a loop whose values fit into the registers twice, as a rule. Those of shorter
+// ones are repeated by LLVM as often as is good.
+constexpr std::size_t least = 26, largest = 300, largest_with_few_registers = 60;
+
+// Whether vectors can be made of it as far as its instructions are concerned.
+bool may_become_vectors(const Loop& loop, std::size_t most) {
+  std::size_t size = 0;
+  bool writes = false;
+  for (const BasicBlock* block : loop.blocks()) {
+    for (const Instruction& inst : *block) {
+      if (inst.isDebugOrPseudoInst()) {
+        continue;
+      }
+      auto* call = dyn_cast<CallBase>(&inst);
+      if (inst.isAtomic() || inst.isVolatile() ||
+          (call && !isa<IntrinsicInst>(call) && call->mayHaveSideEffects()) || ++size > most) {
+        return false;
+      }
+      writes |= isa<StoreInst>(inst);
+    }
+  }
+  return writes && size >= least;
+}
+
+}  // namespace
+
+PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisManager& analyses) {
+  if (function.hasOptNone() || is_counted(function)) {
+    return PreservedAnalyses::all();
+  }
+  auto& target = analyses.getResult<TargetIRAnalysis>(function);
+  unsigned registers = target.getNumberOfRegisters(target.getRegisterClassForType(true));
+  std::size_t most = registers >= many_registers ? largest : largest_with_few_registers;
+  for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+    bool told = any_of(
+        hints, [&](StringRef hint) { return findStringMetadataForLoop(loop, hint).has_value(); });
+    if (loop->isInnermost() && !told && may_become_vectors(*loop, most)) {
+      addStringMetadataToLoop(loop, interleave_count.data(), side_by_side);
+    }
+  }
+  return PreservedAnalyses::all();
+}
+
+}  // namespace sb::pass
