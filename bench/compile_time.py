@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A warm nvcc compile of a 100-line program against clang compiling it as plain C++ twice.
+"""A warm nvcc compile of a 100-line program against clang compiling the same text as plain C++, once.
 
-Compiling a .cu is two passes of clang and a link of the device image, so twice plain C++ is the bar.
-The plain C++ stands for the same amount of parsing: the same standard headers and host code.
+The plain C++ stands for the same amount of parsing: the same standard headers and host code. The goal is 2.5
+times its time; compiling a .cu is two passes of clang and a link of the device image.
 """
 
 import os
@@ -16,6 +16,7 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RUNS = 5
+GOAL = 2.5  # times one clang
 
 
 def processor_seconds():
@@ -54,18 +55,18 @@ def main():
         output = str(pathlib.Path(folder, "out.o"))
         plain_command = ["clang++-19", "-std=c++17", "-w", "-isystem", f"{toolkit / 'include'}", "-c",
                          str(plain), "-o", output]
-        host = medians([*plain_command, "-O2"])
-        device = medians([*plain_command, "-O3", "-fPIC"])
+        plain_took = medians([*plain_command, "-O2"])
         command = [str(toolkit / "bin/nvcc"), "-std=c++17", "-O2", "-c", str(source), "-o", output]
         ours = medians(command)
         uncached = medians(command, STREAMBED_CACHE_DIR="off")
-    bar = (host[0] + device[0], host[1] + device[1])
     lines = len(source.read_text().splitlines())
     print(f"{source.name}, {lines} lines, median of {RUNS} warm runs        wall     processor")
-    print(f"  clang++ -c, plain C++, twice (-O2, -O3)           {bar[0]:7.3f} s   {bar[1]:7.3f} s")
-    for name, took in (("nvcc -c", ours), ("nvcc -c, no cache of headers", uncached)):
+    print(f"  {'clang++ -O2 -c, plain C++':48}  {plain_took[0]:7.3f} s   {plain_took[1]:7.3f} s")
+    for name, took in (("nvcc -O2 -c", ours), ("nvcc -O2 -c, no cache of headers", uncached)):
+        wall, processor = took[0] / plain_took[0], took[1] / plain_took[1]
+        met = "met" if wall <= GOAL else "NOT MET"
         print(f"  {name:48}  {took[0]:7.3f} s   {took[1]:7.3f} s"
-              f"   ({took[0] / bar[0]:.2f} and {took[1] / bar[1]:.2f} times)")
+              f"   {wall:.2f} and {processor:.2f} times: {met} (<= {GOAL})")
 
 
 if __name__ == "__main__":

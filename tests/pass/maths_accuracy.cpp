@@ -176,8 +176,8 @@ int main(int count, char** words) {
   SB_FLOAT(logf, std::log, 1);
   SB_FLOAT(log2f, std::log2, 1);
   SB_FLOAT(log10f, std::log10, 1);
-  SB_FLOAT(sinf, std::sin, 1);
-  SB_FLOAT(cosf, std::cos, 1);
+  SB_FLOAT(sinf, std::sin, 2);
+  SB_FLOAT(cosf, std::cos, 2);
   SB_FLOAT(tanf, std::tan, 3);
   SB_FLOAT(erff, std::erf, 2);
   SB_FLOAT(tanhf, std::tanh, 2);
