@@ -1,10 +1,14 @@
 # streambed_gtest(NAME SOURCES ... [LINK targets...] [LABELS ...] [TIMEOUT seconds] [ENVIRONMENT ...])
 # One GoogleTest executable; each of its cases is a ctest test of its own.
+# The time only ends what hangs: a busy machine may take many times as long, sanitized code more still.
 # A test with the property RUN_SERIAL runs alone: for those that look at how busy the machine is.
 function(streambed_gtest name)
   cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT TEST_TIMEOUT)
-    set(TEST_TIMEOUT 120)
+    set(TEST_TIMEOUT 300)
+  endif()
+  if(STREAMBED_SANITIZE)
+    math(EXPR TEST_TIMEOUT "3 * ${TEST_TIMEOUT}")
   endif()
   add_executable(${name} ${TEST_SOURCES})
   target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gmock GTest::gtest_main)
