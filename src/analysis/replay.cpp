@@ -300,7 +300,7 @@ void run::submit(number operation) {
   result_.operations[operation].queued = now_;
   if (makes_stream_busy(c.kind)) last_in_stream_[t.stream] = operation;
   blocks_left_[operation] = std::max<std::uint64_t>(1, c.kernel.blocks);
-  if (recorder_) recorder_->submitted(operation, now_);
+  if (recorder_) recorder_->submitted(operation, now_, scheduler_, c.stream);
   const bool waits = c.kind == command_kind::event_wait;
   const bool pending_record = waits && c.record.valid() && !scheduler_.done(c.record);
   commands_[operation] = scheduler_.submit(c, after);

@@ -20,13 +20,9 @@ wait_recorder::wait_recorder(const program& p, std::vector<operation_times>& tim
       waits_(p.tasks.size()),
       dependencies_(p.tasks.size()),
       streams_(p.streams.size()),
-      connections_(p.streams.size(), 0),
       queues_(p.tasks.size(), queue_class::none),
       ahead_(p.tasks.size(), none),
       left_queue_(p.tasks.size(), 0) {
-  const std::uint32_t connections = shared_connections(p.machine.connections);
-  shared_ = connections != 0;
-  std::map<number, std::uint32_t> created;  // by device
   for (number i = 0; i < p.streams.size(); ++i) {
     const program_stream& s = p.streams[i];
     auto& [legacy, blocking] = default_rules_[s.device];
@@ -34,9 +30,6 @@ wait_recorder::wait_recorder(const program& p, std::vector<operation_times>& tim
       legacy.push_back(i);
     } else if (s.kind == stream_kind::blocking) {
       blocking.push_back(i);
-    }
-    if (shared_ && s.kind != stream_kind::legacy) {
-      connections_[i] = created[s.device]++ % connections;
     }
   }
 }
@@ -51,7 +44,8 @@ void wait_recorder::depend(number operation, number on, trace::wait_cause cause)
   }
 }
 
-void wait_recorder::submitted(number operation, nanoseconds now) {
+void wait_recorder::submitted(number operation, nanoseconds now, const sched::scheduler& scheduler,
+                              stream_id stream) {
   const task& t = program_.tasks[operation];
   const program_stream& where = program_.streams[t.stream];
   stream_state& s = streams_[t.stream];
@@ -87,15 +81,7 @@ void wait_recorder::submitted(number operation, nanoseconds now) {
     s.last_queue = queue;
   }
   queues_[operation] = queue;
-  if (shared_ && queue != queue_class::none) {
-    number& tail =
-        queue_tails_
-            .try_emplace({where.device, connections_[t.stream], static_cast<std::uint32_t>(queue)},
-                         none)
-            .first->second;
-    ahead_[operation] = tail;
-    tail = operation;
-  }
+  ahead_[operation] = static_cast<number>(scheduler.ahead(stream, queue).value_or(none));
 }
 
 void wait_recorder::took_no_place(number operation) {
@@ -157,8 +143,12 @@ void wait_recorder::may_start(number operation, nanoseconds now) {
     resolve(operation);
   }
   nanoseconds from = times_[operation].ready;
-  if (ahead_[operation] != none && left_queue_[ahead_[operation]] > from) {
-    from = left_queue_[ahead_[operation]];
+  const number ahead = ahead_[operation];
+  // With several connections one of those that held them may still do so.
+  const bool stands = ahead != none && left_queue_[ahead] == 0 && times_[ahead].ended == never;
+  const nanoseconds left = stands ? now : ahead != none ? left_queue_[ahead] : 0;
+  if (left > from) {
+    from = left;
     note(operation, ahead_[operation], trace::wait_cause::queue_head, from);
   }
   if (kind != command_kind::kernel) {

@@ -12,6 +12,7 @@
 
 #include "analysis/program.hpp"
 #include "analysis/replay.hpp"
+#include "sched/scheduler.hpp"
 
 namespace sb::analysis {
 
@@ -20,7 +21,8 @@ class wait_recorder {
   wait_recorder(const program& p, std::vector<operation_times>& times);
 
   // Before the scheduler hears of it.
-  void submitted(number operation, nanoseconds now);
+  void submitted(number operation, nanoseconds now, const sched::scheduler& scheduler,
+                 stream_id stream);
   // It came to its place without having taken one: its stream goes on as if it were not there.
   void took_no_place(number operation);
   void reached(number operation, nanoseconds now);
@@ -56,12 +58,9 @@ class wait_recorder {
   std::vector<stream_state> streams_;
   // By device: its legacy stream, and the streams that synchronise with it.
   std::map<number, std::pair<std::vector<number>, std::vector<number>>> default_rules_;
-  std::vector<std::uint32_t> connections_;  // of streams; all 0 where every stream has its own
-  bool shared_ = false;                     // streams share connections
-  std::vector<queue_class> queues_;         // of operations
-  std::vector<number> ahead_;               // of operations: in front of it in its queue
+  std::vector<queue_class> queues_;  // of operations
+  std::vector<number> ahead_;        // of operations: in front of it in its queue
   std::vector<nanoseconds> left_queue_;
-  std::map<std::array<std::uint32_t, 3>, number> queue_tails_;  // device, connection, queue
   std::map<std::pair<std::uint32_t, std::uint32_t>, number> engine_last_;  // device, engine
 };
 

@@ -121,8 +121,7 @@ engine::impl::impl(engine_options given)
     d->runtime.id = device_id{i};
     d->runtime.clock_khz = static_cast<std::uint64_t>(d->profile.clock_khz);
     d->runtime.multiprocessors = static_cast<std::uint32_t>(d->profile.multiprocessors);
-    if (const std::uint32_t shared = shared_connections(options.connections); shared != 0)
-      d->connections = std::make_unique<stream_state::connection[]>(shared);
+    if (options.connections == 1) d->connection = std::make_unique<stream_state::connection>();
     d->to_device = std::make_unique<lane>("sb-to-device", copies);
     d->to_host = std::make_unique<lane>("sb-to-host", copies);
     d->inside = std::make_unique<lane>("sb-in-device", copies);
@@ -158,17 +157,12 @@ bool engine::in_kernel_heap(device_id device, const void* address) {
   return impl_->at(device).runtime.heap.contains(address);
 }
 
-stream_state::connection* engine::impl::shared_connection(stream_id stream, device_id device) {
-  const std::optional<std::uint32_t> number = scheduler.shared_connection(stream);
-  return number ? &at(device).connections[*number] : nullptr;
-}
-
 stream_id engine::create_stream(device_id device, stream_kind kind, int priority,
                                 std::uint64_t number) {
   if (kind == stream_kind::legacy) return legacy_stream(device);
   std::lock_guard lock(impl_->mutex);
   const stream_id id = impl_->scheduler.create_stream(device, kind, priority);
-  impl_->streams.add(id, device, priority, number, impl_->shared_connection(id, device));
+  impl_->streams.add(id, device, priority, number, impl_->at(device).connection.get());
   impl_->races.add_stream(id, device, kind);
   if (impl_->record) impl_->record->add_stream(id, device, kind, priority);
   return id;
@@ -184,7 +178,7 @@ stream_id engine::legacy_stream(device_id device) {
   stream_id& id = impl_->at(device).legacy;
   if (!id.valid()) {
     id = impl_->scheduler.create_stream(device, stream_kind::legacy, 0);
-    impl_->streams.add(id, device, 0, 0, impl_->shared_connection(id, device));
+    impl_->streams.add(id, device, 0, 0, impl_->at(device).connection.get());
     impl_->races.add_stream(id, device, stream_kind::legacy);
     if (impl_->record) impl_->record->add_stream(id, device, stream_kind::legacy, 0);
   }

@@ -51,9 +51,9 @@ class recorder;
 struct device_state {
   device_profile profile;
   device_runtime runtime;
-  stream_id legacy;                                         // guarded by state::mutex
-  std::unique_ptr<stream_state::connection[]> connections;  // that streams share
-  std::atomic<bool> reported{false};                        // what failed was told
+  stream_id legacy;                                      // guarded by state::mutex
+  std::unique_ptr<stream_state::connection> connection;  // if all streams share one
+  std::atomic<bool> reported{false};                     // what failed was told
   std::unique_ptr<lane> to_device, to_host, inside, between_hosts;
 };
 
@@ -152,7 +152,6 @@ struct engine::impl final : kernel_sink {
   // engine.cpp. Without the lock:
   void let_attend();
   // With the lock held:
-  stream_state::connection* shared_connection(stream_id stream, device_id device);
   void wait_for(guard& lock, waiter_id waiter);  // leaves without it
   bool markers_settled() const;
   [[nodiscard]] race_set races_before(const sched::wait_target& target) const;

@@ -49,9 +49,9 @@ struct describe {
 
 }  // namespace
 
-// Only shared hardware queues ask for the time.
+// Only a connection for everything asks for the time.
 void engine::impl::keep_time() {
-  if (shared_connections(options.connections) != 0) scheduler.set_time(clock_ns());
+  if (options.connections == 1) scheduler.set_time(clock_ns());
 }
 
 node* engine::impl::new_node(stream_id stream, operation what) {
@@ -134,7 +134,7 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   if (launch != nullptr && options.lazy_loading) and_loading = load(launch->kernel, n->device);
   if (record) {
     if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
-    record->submitted(*n, after, and_loading);
+    record->submitted(*n, after, and_loading, scheduler);
   }
   if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());
   [[maybe_unused]] const command_id id = scheduler.submit(

@@ -71,7 +71,7 @@ void modelled::submitted(node& n) {
 // queue, and where streams share queues.
 std::unordered_map<std::uint32_t, std::uint32_t>* modelled::waiting_copies(const command& c,
                                                                            device_id device) {
-  if (shared_connections(e_.options.connections) != 0) return nullptr;
+  if (e_.options.connections == 1) return nullptr;
   if (c.kind != command_kind::copy) return nullptr;
   switch (queue_of(c)) {
     case queue_class::host_to_device:
@@ -106,7 +106,7 @@ std::uint64_t modelled::begin_of(const node& n) {
     gap = timing_.kernel_gap_ns;
   } else if (c.kind == command_kind::copy && ended_kind_ == command_kind::copy &&
              c.direction == ended_direction_) {
-    const bool shared = shared_connections(e_.options.connections) != 0;
+    const bool shared = e_.options.connections == 1;
     gap = c.stream == ended_stream_ || shared ? 0 : timing_.copy_switch_ns;
   } else if (c.kind == command_kind::host_function) {
     gap = 0;  // its own latency says all

@@ -151,7 +151,7 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
 }
 
 recorder::recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections)
-    : out_(std::move(out)), connections_(shared_connections(connections)) {}
+    : out_(std::move(out)), one_connection_(connections == 1) {}
 
 void recorder::close(trace::ending how, bool deterministic, std::uint64_t ns) {
   out_->close(how, deterministic, since(ns));
@@ -259,12 +259,10 @@ void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int 
   if (s.last != no_note) drop(s.last);
   s = {.device = device.value, .kind = kind};
   if (kind == stream_kind::legacy) legacy_[device.value] = id.value;
-  if (kind != stream_kind::legacy && connections_ != 0)
-    s.connection = streams_made_[device.value]++ % connections_;
   s.number = out_->stream({.device = device.value,
                            .kind = kind,
                            .priority = priority,
-                           .connection = kind == stream_kind::legacy ? trace::none : s.connection,
+                           .connection = one_connection_ ? 0 : trace::none,
                            .name = {}});
 }
 
@@ -286,18 +284,14 @@ void recorder::depend_on_stream(node& n, stream_notes& s) {
   keep(s.last, n.recorded.note);
 }
 
-void recorder::enter_queue(node& n, stream_notes& s) {
+void recorder::enter_queue(node& n, stream_notes& s, const sched::scheduler& queues) {
   queue_class queue = queue_of(n.as);
   if (n.as.order == command_order::in_stream && stands_like_host_function(n.as))
     queue = host_function_queue(s.last_queue, !n.recorded.waits.empty());
   else if (queue != queue_class::none)
     s.last_queue = queue;
-  if (connections_ == 0 || queue == queue_class::none) return;
-  std::uint32_t& tail =
-      queues_.try_emplace({s.device, s.connection, static_cast<std::uint32_t>(queue)}, no_note)
-          .first->second;
-  keep(n.recorded.ahead, tail);
-  keep(tail, n.recorded.note);
+  if (const std::optional<std::uint64_t> ahead = queues.ahead(n.as.stream, queue))
+    keep(n.recorded.ahead, reinterpret_cast<const node*>(*ahead)->recorded.note);
 }
 
 std::array<std::uint32_t, 2> recorder::engine_key(const node& n) const {
@@ -447,7 +441,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
 }
 
 void recorder::submitted(node& n, std::span<const command_id> after,
-                         std::span<const command_id> loading) {
+                         std::span<const command_id> loading, const sched::scheduler& queues) {
   stream_notes& s = streams_[n.as.stream.value];
   after_.clear();
   for (const command_id id : after)
@@ -478,7 +472,7 @@ void recorder::submitted(node& n, std::span<const command_id> after,
         found != no_note && std::none_of(n.recorded.waits.begin(), n.recorded.waits.end(),
                                          [&](const auto& w) { return w.on == found; }))
       depend(n, found, trace::wait_cause::loading);
-  enter_queue(n, s);
+  enter_queue(n, s, queues);
 }
 
 void recorder::started(node& n, std::uint64_t ns) {
@@ -509,7 +503,10 @@ void recorder::started(node& n, std::uint64_t ns) {
   n.times.ready = ready;
   std::uint64_t from = ready;
   if (n.recorded.ahead != no_note) {
-    const std::uint64_t left = notes_[n.recorded.ahead].left_queue;
+    const note& ahead = notes_[n.recorded.ahead];
+    // With several connections one of those that held them may still do so.
+    const bool stands = ahead.left_queue == trace::never && ahead.ended == trace::never;
+    const std::uint64_t left = stands ? ns : ahead.left_queue;
     if (left != trace::never && left > from) {
       from = left;
       add(n.recorded.ahead, trace::wait_cause::queue_head, left);

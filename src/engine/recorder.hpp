@@ -29,6 +29,7 @@
 #include "model/device_profile.hpp"
 #include "model/stream_rules.hpp"
 #include "model/timing_profile.hpp"
+#include "sched/scheduler.hpp"
 #include "trace/writer.hpp"
 
 namespace sb::engine {
@@ -62,7 +63,8 @@ class recorder final : public allocation_observer {
   // --- operations
   void add_stream(stream_id id, device_id device, stream_kind kind, int priority);
   // `loading`: what a kernel comes after because it is loaded at its first use.
-  void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading);
+  void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading,
+                 const sched::scheduler& queues);
   void started(node& n,
                std::uint64_t ns);  // the scheduler lets it begin; kernels: their blocks may
   void finished(node& n, std::uint64_t ns);
@@ -109,7 +111,6 @@ class recorder final : public allocation_observer {
   struct stream_notes {
     trace::number number = trace::none;
     std::uint32_t device = 0;
-    std::uint32_t connection = 0;
     stream_kind kind = stream_kind::blocking;
     std::uint32_t last = no_note;
     trace::number done = trace::none;  // behind `last`, when its number is higher
@@ -143,7 +144,7 @@ class recorder final : public allocation_observer {
   void drop(std::uint32_t note);
   void depend(node& n, std::uint32_t on, trace::wait_cause cause);
   void depend_on_stream(node& n, stream_notes& s);
-  void enter_queue(node& n, stream_notes& s);
+  void enter_queue(node& n, stream_notes& s, const sched::scheduler& queues);
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
   std::uint32_t& last_on_engine(const node& n);
   bool tell_waits(node& n);
@@ -173,7 +174,7 @@ class recorder final : public allocation_observer {
   }
 
   const std::unique_ptr<trace::writer> out_;
-  const std::uint32_t connections_;          // that streams share; 0: each has its own
+  const bool one_connection_;                // otherwise streams change theirs
   std::vector<std::uint32_t> copy_engines_;  // by device; 3 where it is not said
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
@@ -184,13 +185,11 @@ class recorder final : public allocation_observer {
   // Guarded by the engine's lock.
   std::vector<note> notes_;
   std::vector<std::uint32_t> free_notes_;
-  std::vector<stream_notes> streams_;                    // by id; some have none
-  std::map<std::uint32_t, std::uint32_t> legacy_;        // by device
-  std::map<std::uint32_t, std::uint32_t> streams_made_;  // by device: deals out connections
-  id_ring commands_;                                     // pending ones: their notes
-  std::map<std::array<std::uint32_t, 3>, std::uint32_t> queues_;  // device, connection, queue: last
-  std::vector<std::array<std::uint32_t, engine_keys>> engines_;   // device, engine: last
-  std::array<known_memory, 64> memory_;                           // by address
+  std::vector<stream_notes> streams_;                            // by id; some have none
+  std::map<std::uint32_t, std::uint32_t> legacy_;                // by device
+  id_ring commands_;                                             // pending ones: their notes
+  std::vector<std::array<std::uint32_t, engine_keys>> engines_;  // device, engine: last
+  std::array<known_memory, 64> memory_;                          // by address
   std::array<likeness, 256> likenesses_;
   std::unordered_map<const void*, trace::number> events_;
   std::vector<trace::byte_range> ranges_;

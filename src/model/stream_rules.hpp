@@ -104,12 +104,19 @@ inline constexpr std::uint64_t separate_copy_bytes = 32768;
   return has_to_wait ? last_used : queue_class::none;
 }
 
-// How many connections streams really share. With one, all do (queues.tsv conn.1.*). With two,
-// streams alternate: the recording is about half, and varies from run to run. From four on no
-// stream held another among 63 of them, so every stream has its own and 0 is answered; three is
-// taken to behave like two.
-[[nodiscard]] constexpr std::uint32_t shared_connections(std::uint32_t connections) {
-  return connections == 0 || connections >= 4 ? 0 : connections;
+// CUDA_DEVICE_MAX_CONNECTIONS goes from 1 to 32.
+inline constexpr std::uint32_t most_connections = 32;
+[[nodiscard]] constexpr std::uint32_t usable_connections(std::uint32_t asked) {
+  return asked == 0 ? 1 : asked > most_connections ? most_connections : asked;
+}
+
+// With one connection all streams share its three queues and their entries (queues.tsv conn.1.*).
+// With more, a stream that gets work takes a connection that nothing is stuck in, if there is one
+// (crowds.tsv); what follows in it stays there. Copies that
+// have queues of their own are then not known to hold each other for good: recordings of them vary
+// with the speed (further.tsv copyqueues.*).
+[[nodiscard]] constexpr bool is_shared(queue_class queue, std::uint32_t connections) {
+  return queue == queue_class::compute || (connections == 1 && queue != queue_class::none);
 }
 
 }  // namespace sb

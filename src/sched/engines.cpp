@@ -1,5 +1,7 @@
 // What runs a command: copy engines, the thread of host functions, and (residency.cpp) the
 // multiprocessors.
+#include <algorithm>
+
 #include "sched/state.hpp"
 
 namespace sb::sched {
@@ -12,7 +14,11 @@ void scheduler::impl::settle() {
       dispatch(pop(ready));
     }
     if (touched.empty()) {
-      return;
+      if (crowded == 0 || !std::any_of(devices.begin(), devices.end(),
+                                       [this](device_state& d) { return admit(d); })) {
+        return;
+      }
+      continue;
     }
     device_state& d = devices[touched.back()];
     touched.pop_back();

@@ -1,34 +1,151 @@
 // Hardware queues: where streams share a connection, commands of one queue start in the order of
-// their issue, and one that is not ready holds all later ones whatever their stream.
+// their issue, and one that is not ready holds all later ones whatever their stream. A stream has a
+// connection from its first command in a compute queue until nothing of it is pending.
+#include <bit>
+#include <utility>
+
 #include "sched/state.hpp"
 
 namespace sb::sched {
 
 line* scheduler::impl::queue(const pending_command& c) {
-  if (connections == 0 || c.queue == queue_class::none) {
+  if (!is_shared(c.queue, connections)) {
     return nullptr;
   }
   const stream_state& s = streams[c.stream];
-  return &devices[s.device]
-              .queues[s.connection * queues_per_connection + static_cast<std::size_t>(c.queue)];
+  return &devices[s.device].queues[place_of(s.connection, c.queue)];
+}
+
+std::optional<std::uint64_t> scheduler::impl::ahead(const stream_state& s,
+                                                    queue_class queue) const {
+  if (!is_shared(queue, connections)) {
+    return std::nullopt;
+  }
+  const device_state& d = devices[s.device];
+  index last = none;
+  if (s.connection != no_connection) {
+    last = d.queues[place_of(s.connection, queue)].tail;
+  } else {
+    // Where all are stuck, what holds one of them is named.
+    const line& q = d.queues[place_of(free_connection(d), queue)];
+    last = connections == 1 ? q.tail : q.head;
+  }
+  return last == none ? std::nullopt : std::optional(commands[last].payload);
+}
+
+// The connection that an idle stream takes: one that no stream has work in; or the next that
+// nothing is stuck in. The bits of a connection say so.
+std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
+  const std::uint32_t all = all_connections();
+  if (const std::uint32_t unused = all & ~d.connections_used; unused != 0) {
+    return static_cast<std::uint32_t>(std::countr_zero(unused));
+  }
+  const std::uint32_t open = all & ~d.connections_stuck;
+  const std::uint32_t later = open & (all << d.connection_turn);
+  return open == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : open));
+}
+
+void scheduler::impl::bind(stream_state& s) {
+  device_state& d = devices[s.device];
+  s.connection = static_cast<std::uint8_t>(free_connection(d));
+  d.connection_turn = (s.connection + 1U) % connections;
+  ++d.streams_in[s.connection];
+  d.connections_used |= 1U << s.connection;
+}
+
+void scheduler::impl::unbind(stream_state& s) {
+  device_state& d = devices[s.device];
+  if (--d.streams_in[s.connection] == 0) {
+    d.connections_used &= ~(1U << s.connection);
+  }
+  s.connection = no_connection;
+}
+
+void scheduler::impl::append(line& q, index command) {
+  if (q.tail == none) {
+    q.head = command;
+  } else {
+    commands[q.tail].queue_next = command;
+  }
+  q.tail = command;
 }
 
 void scheduler::impl::enter_queue(index command) {
-  line* q = queue(commands[command]);
-  if (q == nullptr) {
+  pending_command& c = commands[command];
+  if (!is_shared(c.queue, connections)) {
     return;
   }
-  if (q->tail == none) {
-    q->head = command;
-  } else {
-    commands[q->tail].queue_next = command;
+  device_state& d = devices[streams[c.stream].device];
+  const stream_state& s = streams[c.stream];
+  const bool may_pass = s.connection != no_connection && !c.behind_crowd;
+  if (may_pass || (d.crowd.empty() && may_enter(d, s))) {
+    enter_connection(command);
+    return;
   }
-  q->tail = command;
+  if (d.crowd.empty()) {
+    ++crowded;
+  }
+  c.behind_crowd = true;
+  append(d.crowd, command);
+}
+
+// Where something is stuck in every connection, what a stream without one gets has to wait until
+// one of them is free (crowds.tsv). Hardware: it goes behind one of them at once; which, and so
+// whom it waits for when only some go on, is not known. With one connection it does.
+bool scheduler::impl::may_enter(const device_state& d, const stream_state& s) const {
+  return s.connection != no_connection || connections == 1 ||
+         d.connections_stuck != all_connections();
+}
+
+void scheduler::impl::enter_connection(index command) {
+  pending_command& c = commands[command];
+  stream_state& s = streams[c.stream];
+  if (s.connection == no_connection) {
+    bind(s);
+  }
+  append(*queue(c), command);
+  note_stuck(c, true);
+}
+
+// The first command of the crowd goes to a connection, if it may. What depends on the crowd waits
+// behind it, also in streams that have a connection: before it in a queue, they would wait for each
+// other.
+bool scheduler::impl::admit(device_state& d) {
+  const index command = d.crowd.head;
+  if (command == none || !may_enter(d, streams[commands[command].stream])) {
+    return false;
+  }
+  pending_command& c = commands[command];
+  d.crowd.head = std::exchange(c.queue_next, none);
+  if (d.crowd.empty()) {
+    d.crowd.tail = none;
+    --crowded;
+  }
+  enter_connection(command);
+  if (c.at == phase::held && at_head(command)) {
+    c.at = phase::ready;
+    push(ready, command);
+  }
+  return true;
+}
+
+// What came to its queue stays there only if it is stuck.
+void scheduler::impl::note_stuck(const pending_command& c, bool stuck) {
+  if (c.queue != queue_class::compute) {
+    return;
+  }
+  const stream_state& s = streams[c.stream];
+  std::uint32_t& bits = devices[s.device].connections_stuck;
+  const std::uint32_t own = 1U << s.connection;
+  bits = stuck ? bits | own : bits & ~own;
 }
 
 bool scheduler::impl::at_head(index command) {
-  const line* q = queue(commands[command]);
-  return q == nullptr || q->head == command;
+  const pending_command& c = commands[command];
+  if (!is_shared(c.queue, connections)) {
+    return true;
+  }
+  return streams[c.stream].connection != no_connection && queue(c)->head == command;
 }
 
 // The head of a queue leaves it; the next one may have been waiting for just that.
@@ -41,6 +158,7 @@ void scheduler::impl::leave_queue(index command) {
   q->head = c.queue_next;
   if (q->head == none) {
     q->tail = none;
+    note_stuck(c, false);
     return;
   }
   pending_command& next = commands[q->head];

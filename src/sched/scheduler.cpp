@@ -21,7 +21,8 @@ device_limits limits_of(const device_profile& p) {
 }
 
 scheduler::impl::impl(machine m)
-    : connections(shared_connections(m.connections)), grace(m.host_function_grace) {
+    : connections(usable_connections(m.connections)),
+      grace(connections == 1 ? m.host_function_grace : 0) {
   devices.resize(m.devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     device_state& d = devices[i];
@@ -40,7 +41,6 @@ scheduler::impl::impl(machine m)
     d.free_wide_shared = d.free_wide_registers = l.multiprocessors;
     d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
     d.queues.resize(static_cast<std::size_t>(connections) * queues_per_connection);
-    d.entries.resize(connections);
   }
 }
 
@@ -121,9 +121,8 @@ std::vector<command_id> scheduler::pending_work(device_id device) const {
   }
   return all;
 }
-std::optional<std::uint32_t> scheduler::shared_connection(stream_id stream) const {
-  if (impl_->connections == 0) return std::nullopt;
-  return impl_->streams[stream.value].connection;
+std::optional<std::uint64_t> scheduler::ahead(stream_id stream, queue_class queue) const {
+  return impl_->ahead(impl_->streams[stream.value], queue);
 }
 int scheduler::waiting_priority(device_id device) const {
   const device_state& d = impl_->devices[device.value];

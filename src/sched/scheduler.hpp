@@ -50,7 +50,7 @@ struct machine {
   // A host function whose dependencies complete within this time counts as one that had nothing to
   // wait for when it was submitted (it takes no place in a shared queue). 0 is exact; a machine
   // that is slower than the device it stands for needs some, or its slowness would show as order.
-  // See set_time.
+  // See set_time. With several connections it is exact: what is held there finds another one.
   std::uint64_t host_function_grace = 0;
 };
 
@@ -130,8 +130,8 @@ class scheduler {
   [[nodiscard]] bool clear_for(stream_id stream, const kernel_shape& kernel) const;
   // The last work of every stream of the device that has work pending.
   [[nodiscard]] std::vector<command_id> pending_work(device_id device) const;
-  // The connection that the stream shares with others, if it does.
-  [[nodiscard]] std::optional<std::uint32_t> shared_connection(stream_id stream) const;
+  // The payload of the command behind which the stream's next one of that queue will stand.
+  [[nodiscard]] std::optional<std::uint64_t> ahead(stream_id stream, queue_class queue) const;
   // Commands in this queue of the stream that take an entry and have not begun (entry_of).
   [[nodiscard]] std::uint32_t pending_entries(stream_id stream, queue_class queue) const;
   // The best priority among kernels that are ready and wait for room on the device, for all or for

@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -54,7 +55,8 @@ struct alignas(64) pending_command {
   phase at;
   bool cooperative : 1;
   bool in_stream : 1;
-  bool takes_entry : 1;  // in its queue; see entry_of
+  bool takes_entry : 1;   // in its queue; see entry_of
+  bool behind_crowd : 1;  // it, or what it depends on, had to wait for a connection
 };
 static_assert(sizeof(pending_command) == 64);
 // Of one that takes an entry: a graph's is among the kernels, wherever it stands.
@@ -91,16 +93,18 @@ struct entry_places {
   index waiting = none;                                        // waiters
 };
 
+inline constexpr std::uint8_t no_connection = 0xff;
+
 struct stream_state {
   std::uint64_t legacy_seen;  // the last legacy command that this stream already waits for
   index last, last_work;      // pending ones; none when complete
   std::uint32_t pending, pending_work;
-  entry_places entries;                // of a connection of its own
+  entry_places entries;                // with one connection: the device's
   index active_previous, active_next;  // see device_state::active
   index busy_previous, busy_next;      // see device_state::busy
   index link;
   std::uint16_t device;
-  std::uint16_t connection;
+  std::uint8_t connection;  // while work is pending; see queues.cpp
   stream_kind kind;
   queue_class last_queue;
   bool active, destroyed;
@@ -130,7 +134,6 @@ struct device_state {
   device_limits limits;
   multiprocessor_limits multiprocessor;
   index legacy = none;
-  std::uint32_t streams_created = 0;  // deals out connections
   std::uint32_t pending_work = 0;
   std::uint32_t blocking_work = 0;  // of these, in the legacy stream and in blocking ones
   // Blocking streams that got work since the last legacy command: the ones that the next must wait
@@ -138,8 +141,13 @@ struct device_state {
   index active = none;
   index busy = none;  // streams with pending work
 
-  std::vector<line> queues;           // through queue_next; none when no connection is shared
-  std::vector<entry_places> entries;  // by connection; none when no connection is shared
+  std::vector<line> queues;             // through queue_next; by queue_class, then by connection
+  entry_places entries;                 // of the one connection, if there is but one
+  std::uint32_t connections_used = 0;   // bits: streams have work in it
+  std::uint32_t connections_stuck = 0;  // bits: something stands in its compute queue
+  std::uint32_t connection_turn = 0;    // where the next search begins
+  std::array<std::uint32_t, most_connections> streams_in{};
+  line crowd;  // through queue_next: wait for a connection
   std::array<line, engine_count> copies;
   std::array<std::uint32_t, engine_count> copying{};
 
@@ -175,7 +183,22 @@ struct scheduler::impl {
   void release_if_drained(index stream);
 
   // queues.cpp
+  [[nodiscard]] std::size_t place_of(std::uint32_t connection, queue_class queue) const {
+    return connection + static_cast<std::size_t>(queue) * connections;
+  }
   [[nodiscard]] line* queue(const pending_command& c);
+  [[nodiscard]] std::optional<std::uint64_t> ahead(const stream_state& s, queue_class queue) const;
+  [[nodiscard]] std::uint32_t all_connections() const {
+    return ~std::uint32_t{0} >> (most_connections - connections);
+  }
+  [[nodiscard]] std::uint32_t free_connection(const device_state& d) const;
+  [[nodiscard]] bool may_enter(const device_state& d, const stream_state& s) const;
+  void enter_connection(index command);
+  bool admit(device_state& d);
+  void append(line& q, index command);
+  void bind(stream_state& s);
+  void unbind(stream_state& s);
+  void note_stuck(const pending_command& c, bool stuck);
   void enter_queue(index command);
   [[nodiscard]] bool at_head(index command);
   void leave_queue(index command);
@@ -234,7 +257,8 @@ struct scheduler::impl {
   line ready;
   line host_functions;
   bool host_function_runs = false;
-  std::uint32_t connections = 0;  // that streams share; 0: each has its own
+  std::uint32_t crowded = 0;  // devices with a crowd
+  std::uint32_t connections;
   std::uint64_t grace = 0, now = 0;
   std::uint64_t next_waiter = 0;
   std::vector<action> actions;

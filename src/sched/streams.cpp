@@ -14,11 +14,8 @@ stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int
     return {d.legacy};
   }
   const index i = streams.take();
-  std::uint32_t connection = 0;
   if (legacy) {
     d.legacy = i;
-  } else if (connections != 0) {
-    connection = d.streams_created++ % connections;
   }
   streams[i] = {.legacy_seen = command_id::none_value,
                 .last = none,
@@ -32,7 +29,7 @@ stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int
                 .busy_next = none,
                 .link = none,
                 .device = static_cast<std::uint16_t>(device.value),
-                .connection = static_cast<std::uint16_t>(connection),
+                .connection = no_connection,
                 .kind = kind,
                 .last_queue = queue_class::compute,
                 .active = false,
@@ -85,7 +82,9 @@ void scheduler::impl::deactivate(stream_state& s) {
 
 void scheduler::impl::depend(index command, index on) {
   add_edge(on, command, false);
-  ++commands[command].unmet;
+  pending_command& c = commands[command];
+  ++c.unmet;
+  c.behind_crowd |= commands[on].behind_crowd;
 }
 
 // CUDA: after everything earlier in the stream; the legacy stream and the blocking streams of a
@@ -98,6 +97,7 @@ void scheduler::impl::depend_on_stream(index command, stream_state& s) {
   if (s.last != none) {
     commands[s.last].next_in_stream = command;
     ++c.unmet;
+    c.behind_crowd |= commands[s.last].behind_crowd;
   }
   if (s.kind == stream_kind::legacy) {
     for (index i = d.active; i != none;) {
@@ -129,7 +129,7 @@ bool scheduler::impl::clear(stream_id id) const {
   constexpr int looked_at = 8;  // the next legacy command makes the list short again
   const stream_state& s = streams[id.value];
   const device_state& d = devices[s.device];
-  if (s.pending != 0 || connections != 0) {
+  if (s.pending != 0 || connections == 1 || d.connections_stuck == all_connections()) {
     return false;
   }
   if (s.kind == stream_kind::legacy) {
@@ -173,7 +173,9 @@ void scheduler::impl::uncount(index command, const pending_command& c, stream_st
   if (s.last_work == command) {
     s.last_work = none;
   }
-  --s.pending;
+  if (--s.pending == 0 && s.connection != no_connection) {
+    unbind(s);
+  }
   if (makes_stream_busy(c.kind)) {
     device_state& d = devices[s.device];
     --d.pending_work;
@@ -270,7 +272,8 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .at = phase::waiting,
        .cooperative = c.kernel.cooperative,
        .in_stream = in_stream,
-       .takes_entry = entry_of(c) != queue_class::none};
+       .takes_entry = entry_of(c) != queue_class::none,
+       .behind_crowd = false};
   const command_id id{p.id};
 
   if (in_stream) {

@@ -108,7 +108,7 @@ void scheduler::impl::resolve_waiter(index w) {
 }
 
 entry_places& scheduler::impl::entries_of(stream_state& s) {
-  return connections == 0 ? s.entries : devices[s.device].entries[s.connection];
+  return connections == 1 ? devices[s.device].entries : s.entries;
 }
 
 void scheduler::impl::take_entry(const pending_command& c) {

@@ -53,12 +53,21 @@ TEST(stream_rules, a_host_function_takes_a_place_only_if_it_has_to_wait) {
   EXPECT_EQ(host_function_queue(queue_class::device_to_host, false), queue_class::none);
 }
 
-TEST(stream_rules, streams_share_connections_only_below_four) {
-  EXPECT_EQ(shared_connections(1), 1U);
-  EXPECT_EQ(shared_connections(2), 2U);
-  EXPECT_EQ(shared_connections(4), 0U);
-  EXPECT_EQ(shared_connections(8), 0U);
-  EXPECT_EQ(shared_connections(32), 0U);
+TEST(stream_rules, there_are_one_to_thirty_two_connections) {
+  EXPECT_EQ(usable_connections(0), 1U);
+  EXPECT_EQ(usable_connections(1), 1U);
+  EXPECT_EQ(usable_connections(8), 8U);
+  EXPECT_EQ(usable_connections(32), 32U);
+  EXPECT_EQ(usable_connections(33), 32U);
+}
+
+TEST(stream_rules, only_one_connection_makes_copies_with_a_queue_of_their_own_wait_for_each_other) {
+  for (const queue_class copies : {queue_class::host_to_device, queue_class::device_to_host}) {
+    EXPECT_TRUE(is_shared(copies, 1));
+    EXPECT_FALSE(is_shared(copies, 2));
+  }
+  EXPECT_TRUE(is_shared(queue_class::compute, 1) && is_shared(queue_class::compute, 32));
+  EXPECT_FALSE(is_shared(queue_class::none, 1) || is_shared(queue_class::none, 32));
 }
 
 }  // namespace

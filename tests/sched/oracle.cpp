@@ -7,11 +7,7 @@
 namespace sb::sched {
 
 std::size_t oracle::add_stream(device_id device, stream_kind kind, stream_id id) {
-  std::uint32_t connection = 0;
-  if (kind != stream_kind::legacy) {
-    connection = streams_on_device_[device.value]++ % machine_.connections;
-  }
-  streams_.push_back({device, kind, connection, id});
+  streams_.push_back({device, kind, std::nullopt, id});
   return streams_.size() - 1;
 }
 
@@ -25,6 +21,8 @@ std::string oracle::describe(std::size_t i) const {
 
 std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<std::size_t> record,
                            command_set after) {
+  enter_crowd();
+  give_connections_back();
   entry e;
   e.what = c;
   e.stream = stream;
@@ -107,44 +105,139 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
         break;
     }
   }
-  if (machine_.connections >= 4) {
-    e.queue = place::none;
+  for (std::size_t j = 0; j < self; ++j) {
+    e.behind_crowd |= in(e.needs & ~done_, j) && commands_[j].behind_crowd;
   }
   commands_.push_back(e);
+  if (stands_in_queue(e)) {
+    if (s.connection && !e.behind_crowd) {
+      commands_.back().connection = s.connection;
+      entered_.push_back(self);
+    } else {
+      crowd_.push_back(self);
+      enter_crowd();
+      commands_.back().behind_crowd = e.behind_crowd || !commands_.back().connection;
+    }
+  }
   return self;
 }
 
-bool oracle::same_queue(const entry& a, const entry& b) const {
-  const stream& s = streams_[a.stream];
-  const stream& t = streams_[b.stream];
-  return a.queue != place::none && a.queue == b.queue && s.device == t.device &&
-         s.connection == t.connection;
+// With several connections only what goes to the compute queues is held by others there.
+bool oracle::stands_in_queue(const entry& e) const {
+  return e.queue == place::compute || (machine_.connections == 1 && e.queue != place::none);
 }
 
-// Streams of one connection have their entries together.
+// A stream keeps its connection as long as it has anything pending.
+void oracle::give_connections_back() {
+  std::vector<bool> pending(streams_.size(), false);
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    if (!commands_[i].absent && !in(done_, i)) {
+      pending[commands_[i].stream] = true;
+    }
+  }
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    if (!pending[i]) {
+      streams_[i].connection.reset();
+    }
+  }
+}
+
+// A connection for the stream: the first that no stream of the device has; or, in turn, one whose
+// compute queue is empty. None when something stands in all of them.
+std::optional<std::uint32_t> oracle::free_connection(device_id device) const {
+  if (machine_.connections == 1) {
+    return 0;
+  }
+  std::vector<bool> used(machine_.connections, false);
+  std::vector<bool> stuck(machine_.connections, false);
+  for (const oracle::stream& s : streams_) {
+    if (s.connection && s.device == device) {
+      used[*s.connection] = true;
+    }
+  }
+  const command_set left = left_queue();
+  for (std::size_t i = 0; i < commands_.size(); ++i) {
+    const entry& e = commands_[i];
+    if (!in(left, i) && e.connection && streams_[e.stream].device == device) {
+      stuck[*e.connection] = true;
+    }
+  }
+  const auto unused = std::find(used.begin(), used.end(), false);
+  if (unused != used.end()) {
+    return static_cast<std::uint32_t>(unused - used.begin());
+  }
+  for (std::uint32_t k = 0; k < machine_.connections; ++k) {
+    const std::uint32_t in_turn = (turn_[device.value] + k) % machine_.connections;
+    if (!stuck[in_turn]) {
+      return in_turn;
+    }
+  }
+  return std::nullopt;
+}
+
+// What found no connection comes to one in the order of the calls; here no sooner than it matters.
+void oracle::enter_crowd(std::optional<std::size_t> until) {
+  std::vector<bool> full(8, false);  // by device
+  for (std::size_t i = 0; i < crowd_.size() && !(until && commands_[*until].connection);) {
+    give_connections_back();
+    entry& e = commands_[crowd_[i]];
+    oracle::stream& s = streams_[e.stream];
+    const std::size_t device = s.device.value;
+    if (!full[device] && !s.connection) {
+      s.connection = free_connection(s.device);
+      if (s.connection) {
+        turn_[device] = (*s.connection + 1) % machine_.connections;
+      }
+    }
+    full[device] = full[device] || !s.connection;
+    if (full[device]) {
+      ++i;
+    } else {
+      e.connection = s.connection;
+      entered_.push_back(crowd_[i]);
+      crowd_.erase(crowd_.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
+}
+
+bool oracle::same_queue(const entry& a, const entry& b) const {
+  return stands_in_queue(a) && a.queue == b.queue &&
+         streams_[a.stream].device == streams_[b.stream].device && a.connection &&
+         a.connection == b.connection;
+}
+
+// The streams of one connection have their entries together.
 bool oracle::same_entries(std::size_t a, std::size_t b) const {
-  const stream& s = streams_[a];
-  const stream& t = streams_[b];
-  return a == b ||
-         (machine_.connections < 4 && s.device == t.device && s.connection == t.connection);
+  return a == b || (machine_.connections == 1 && streams_[a].device == streams_[b].device);
 }
 
 command_set oracle::left_queue() const {
-  command_set left = 0;
+  command_set left = started_ | done_;
   for (std::size_t i = 0; i < commands_.size(); ++i) {
-    const entry& e = commands_[i];
-    bool gone = in(started_, i) || in(done_, i) || e.queue == place::none;
-    if (!gone && e.what.kind != command_kind::kernel && all_done(e.needs)) {
-      gone = true;
-      for (std::size_t j = 0; j < i; ++j) {
-        gone = gone && (in(left, j) || !same_queue(commands_[j], e));
-      }
+    if (!stands_in_queue(commands_[i])) {
+      left |= command_set{1} << i;
     }
-    if (gone) {
+  }
+  for (const std::size_t i : entered_) {
+    const entry& e = commands_[i];
+    if (e.what.kind != command_kind::kernel && all_done(e.needs) && !is_behind(i, left)) {
       left |= command_set{1} << i;
     }
   }
   return left;
+}
+
+// Whether another one is before it in its queue.
+bool oracle::is_behind(std::size_t i, command_set left) const {
+  for (const std::size_t j : entered_) {
+    if (j == i) {
+      return false;
+    }
+    if (!in(left, j) && same_queue(commands_[j], commands_[i])) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Fills do where everything takes turns.
@@ -213,10 +306,11 @@ const char* oracle::held_by(std::size_t i, command_set left) const {
   if (!all_done(e.needs)) {
     return "it depends on something that is not complete";
   }
-  for (std::size_t j = 0; j < i; ++j) {
-    if (!in(left, j) && same_queue(commands_[j], e)) {
-      return "another is before it in its queue";
-    }
+  if (stands_in_queue(e) && !e.connection) {
+    return "something is stuck in every connection";
+  }
+  if (is_behind(i, left)) {
+    return "another is before it in its queue";
   }
   return engine_is_full(e);
 }
@@ -229,6 +323,9 @@ std::string oracle::start(std::size_t i) {
   if (kind == command_kind::event_record || kind == command_kind::event_wait ||
       kind == command_kind::marker || kind == command_kind::graph_head) {
     return describe(i) + " started, but nothing runs for it";
+  }
+  if (stands_in_queue(commands_[i])) {
+    enter_crowd(i);
   }
   if (const char* why = held_by(i, left_queue()); why != nullptr) {
     return describe(i) + " started although " + why;
@@ -245,12 +342,15 @@ std::string oracle::reached(std::size_t i) {
   if (!commands_[i].absent && !all_done(commands_[i].needs)) {
     return describe(i) + " was reached although it depends on something that is not complete";
   }
-  if (commands_[i].queue != place::none) {
-    const command_set left = left_queue();
-    for (std::size_t j = 0; j < i; ++j) {
-      if (!in(left, j) && same_queue(commands_[j], commands_[i])) {
-        return describe(i) + " was reached although another is before it in its queue";
-      }
+  if (stands_in_queue(commands_[i])) {
+    enter_crowd(i);
+  }
+  if (stands_in_queue(commands_[i])) {
+    if (!commands_[i].connection) {
+      return describe(i) + " was reached although something is stuck in every connection";
+    }
+    if (is_behind(i, left_queue())) {
+      return describe(i) + " was reached although another is before it in its queue";
     }
   }
   done_ |= command_set{1} << i;
@@ -383,7 +483,8 @@ command_set oracle::waited_for(wait_scope scope, std::size_t stream, device_id d
   return set;
 }
 
-std::string oracle::judge_rest(const scheduler& s) const {
+std::string oracle::judge_rest(const scheduler& s) {
+  enter_crowd();
   const command_set left = left_queue();
   for (std::size_t i = 0; i < commands_.size(); ++i) {
     const entry& e = commands_[i];

@@ -22,7 +22,7 @@ class oracle {
   struct stream {
     device_id device;
     stream_kind kind;
-    std::uint32_t connection;
+    std::optional<std::uint32_t> connection;
     stream_id id;
     bool destroyed = false;
   };
@@ -50,7 +50,7 @@ class oracle {
 
   // Nothing more happens by itself: is everything that does not run held by a rule? And do the
   // scheduler's answers agree with the history?
-  [[nodiscard]] std::string judge_rest(const scheduler& s) const;
+  [[nodiscard]] std::string judge_rest(const scheduler& s);
 
   [[nodiscard]] std::size_t size() const { return commands_.size(); }
   [[nodiscard]] command_set done() const { return done_; }
@@ -78,13 +78,20 @@ class oracle {
     bool absent = false;    // a wait that enqueued nothing
     bool fresh = true;      // everything before it in its stream was complete when it came
     place queue = place::none;
+    std::optional<std::uint32_t> connection;  // of what stands in a queue
+    bool behind_crowd = false;  // it or something that it needs found no connection at the call
     std::uint64_t granted = 0, finished = 0;
     std::uint64_t started_at = 0;
   };
 
   [[nodiscard]] bool in(command_set set, std::size_t i) const { return (set >> i & 1) != 0; }
   [[nodiscard]] bool same_entries(std::size_t a, std::size_t b) const;
+  [[nodiscard]] bool stands_in_queue(const entry& e) const;
+  void give_connections_back();
+  [[nodiscard]] std::optional<std::uint32_t> free_connection(device_id device) const;
+  void enter_crowd(std::optional<std::size_t> until = std::nullopt);
   [[nodiscard]] bool same_queue(const entry& a, const entry& b) const;
+  [[nodiscard]] bool is_behind(std::size_t i, command_set left) const;
   // Commands that no longer stand in their hardware queue.
   [[nodiscard]] command_set left_queue() const;
   [[nodiscard]] const char* engine_is_full(const entry& e) const;
@@ -97,7 +104,9 @@ class oracle {
 
   machine machine_;
   std::vector<stream> streams_;
-  std::vector<std::uint32_t> streams_on_device_ = std::vector<std::uint32_t>(8, 0);
+  std::vector<std::uint32_t> turn_ = std::vector<std::uint32_t>(8, 0);  // by device: connections
+  std::vector<std::size_t> entered_;  // commands in the order in which they came to their queues
+  std::vector<std::size_t> crowd_;    // commands that have come to no queue yet
   std::vector<entry> commands_;
   command_set started_ = 0, done_ = 0;
   std::uint64_t clock_ = 0;

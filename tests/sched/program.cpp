@@ -34,8 +34,8 @@ program random_program(std::uint64_t seed) {
   std::minstd_rand random(static_cast<std::uint32_t>(seed * 2654435761U ^ (seed >> 32)) | 1U);
   random.discard(4);
   program p;
-  constexpr std::uint32_t connections[] = {1, 1, 2, 8};
-  p.connections = connections[random() % 4];
+  constexpr std::uint32_t connections[] = {1, 1, 2, 3, 4, 8};
+  p.connections = connections[random() % 6];
   p.devices = random() % 4 == 0 ? 2 : 1;
   p.streams = 2 + random() % 6;
   p.resident_kernels = 1 + random() % 6;

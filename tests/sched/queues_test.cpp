@@ -133,20 +133,57 @@ TEST(one_connection, graph_nodes_take_no_place) {
   EXPECT_TRUE(d.done(d.submit(node(kernel_in(d.non_blocking())))));
 }
 
-TEST(two_connections, streams_alternate) {
-  driver d(2);
-  std::vector<stream_id> s;
-  for (int i = 0; i < 6; ++i) {
-    s.push_back(d.non_blocking());
+// h200/crowds.tsv
+TEST(several_connections, as_many_streams_that_wait_hold_all_others) {
+  for (const std::uint32_t connections : {2U, 4U, 8U, 16U, 32U}) {
+    driver d(connections);
+    const stream_id root = d.non_blocking(), before = d.non_blocking();
+    d.submit(kernel_in(before));
+    const command_id gate = d.hold(kernel_in(root));
+    const command_id record = d.submit(record_in(root));
+    for (std::uint32_t waiting = 1; waiting <= connections; ++waiting) {
+      const stream_id one = d.non_blocking();
+      d.submit(wait_in(one, record));
+      EXPECT_TRUE(d.done(d.submit(kernel_in(before)))) << connections << " " << waiting;
+      d.submit(kernel_in(one));
+    }
+    const command_id held = d.submit(kernel_in(before));
+    const command_id later = d.submit(kernel_in(d.non_blocking()));
+    EXPECT_FALSE(d.done(held) || d.done(later)) << connections;
+    d.open(gate);
+    EXPECT_TRUE(d.done(held) && d.done(later)) << connections;
   }
-  d.hold(kernel_in(s[0]));
-  d.submit(kernel_in(s[0]));
-  EXPECT_TRUE(d.done(d.submit(kernel_in(s[1]))));
-  EXPECT_FALSE(d.done(d.submit(kernel_in(s[2]))));
-  EXPECT_TRUE(d.done(d.submit(kernel_in(s[3]))));
 }
 
-TEST(four_connections, no_stream_holds_another) {
+TEST(several_connections, copies_with_a_queue_of_their_own_pass_a_crowd) {
+  driver d(2);
+  for (int i = 0; i < 2; ++i) {
+    const stream_id one = d.non_blocking();
+    d.hold(kernel_in(one));
+    d.submit(kernel_in(one));
+  }
+  EXPECT_TRUE(d.done(d.submit(upload_in(d.non_blocking(), 1 << 20))));
+  EXPECT_TRUE(d.done(d.submit(download_in(d.non_blocking()))));
+  EXPECT_FALSE(d.done(d.submit(upload_in(d.non_blocking(), 4))));
+}
+
+TEST(several_connections, a_stream_with_pending_work_stays_where_it_is) {
+  driver d(2);
+  const stream_id a = d.non_blocking(), b = d.non_blocking(), c = d.non_blocking();
+  const command_id first = d.hold(kernel_in(a));
+  const command_id second = d.hold(kernel_in(b));
+  const command_id third = d.hold(kernel_in(c));  // beside the first
+  d.submit(kernel_in(a));
+  const command_id behind = d.submit(kernel_in(c));
+  d.open(third);
+  EXPECT_FALSE(d.done(behind));
+  EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking()))));  // beside the second
+  d.open(first);
+  EXPECT_TRUE(d.done(behind));
+  d.open(second);
+}
+
+TEST(four_connections, no_stream_holds_another_alone) {
   for (const std::uint32_t connections : {4U, 8U, 16U, 32U}) {
     driver d(connections);
     const stream_id a = d.non_blocking();

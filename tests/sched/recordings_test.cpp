@@ -156,5 +156,12 @@ TEST(recordings, random_programs_with_one_connection_finish_what_an_h200_finishe
   EXPECT_EQ(c.whole, 199) << c.differing;
 }
 
+TEST(recordings, random_programs_with_four_connections_finish_what_an_h200_finished) {
+  const comparison c = compare("random_conn4.tsv", 4, "");
+  EXPECT_EQ(c.programs, 200);
+  EXPECT_EQ(c.finished, 200) << c.differing;
+  EXPECT_EQ(c.whole, 200) << c.differing;
+}
+
 }  // namespace
 }  // namespace sb::sched
