@@ -28,7 +28,7 @@ export STREAMBED_TARGET=x86_64-linux-gnu STREAMBED_TARGET_LIBRARY_DIR=$dir/toolk
 cat >"$dir/emulate" <<END
 #!/bin/sh
 unset LD_PRELOAD
-exec prlimit --as=$((4 << 30)) --core=0 qemu-x86_64 -L /usr/x86_64-linux-gnu \\
+exec prlimit --as=$((8 << 30)) --core=0 qemu-x86_64 -L /usr/x86_64-linux-gnu \\
   -E LD_PRELOAD="$dir/hardware_faults.so" -0 "\$0 \$1" "\$@"
 END
 chmod +x "$dir/emulate"
