@@ -12,6 +12,7 @@
 
 #include "engine/at_once.hpp"
 #include "engine/clock.hpp"
+#include "engine/end_request.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
 #include "engine/fork.hpp"
@@ -148,6 +149,7 @@ engine::impl::impl(engine_options given)
   if (record) {
     record->start_clock([this] { return trace_ns(); });
     observe_allocations(record.get());
+    watch_for_end_request([this] { asked_to_end(); });
   }
 }
 
@@ -394,6 +396,20 @@ void engine::impl::hung() {
     record->tell_pending(nodes);
   }
   record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
+}
+
+// The program's time is over, at a moment that nothing in it decides. The lock stays taken: nothing
+// goes on behind the end of the trace.
+void engine::impl::asked_to_end() {
+  constexpr int status = 124;
+  mutex.lock();
+  if (!stopped) {
+    take_in();
+    record->tell_pending(nodes);
+    record->close(trace::ending::stopped, false, trace_ns());
+  }
+  std::fflush(stdout);
+  std::_Exit(status);
 }
 
 }  // namespace sb::engine

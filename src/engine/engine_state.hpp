@@ -199,6 +199,7 @@ struct engine::impl final : kernel_sink {
   void reset(device_id device);
 
   void hung();  // modelled time: nothing can happen any more
+  [[noreturn]] void asked_to_end();
   [[nodiscard]] std::uint64_t clock_ns() const;
   [[nodiscard]] std::uint64_t trace_ns() const;  // what a trace is told: the same, and quicker
 

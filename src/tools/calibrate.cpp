@@ -76,7 +76,9 @@ int calibrate(const calibration_options& options) {
   fmt::print(stderr, "Measuring, for half a minute. Nothing else should use the GPU meanwhile.\n");
   std::vector<std::string> command = {program};
   if (options.quick) command.emplace_back("quick");
-  const int status = run_process(command, {.environment = {}, .output = printed, .errors = {}});
+  spawn_options how;
+  how.output = printed;
+  const int status = run_process(command, how);
   if (status == 4) return failed(1, "there is no GPU on this machine that CUDA can use");
   if (status != 0) return failed(1, fmt::format("measuring ended with status {}", status));
 

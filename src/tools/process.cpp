@@ -2,16 +2,19 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <sstream>
 #include <system_error>
+#include <utility>
 
 extern char** environ;
 
@@ -28,9 +31,49 @@ void pass_on(int signal) {
 
 volatile std::sig_atomic_t ran_out_of_time = 0;
 
-void end_child(int) {
-  ran_out_of_time = 1;
-  pass_on(SIGKILL);
+void note_time(int) { ran_out_of_time = 1; }
+
+// Tells by SIGALRM when a child's time is over, and then again and again: a signal that comes just
+// before a call that it should interrupt is not lost.
+class time_limit {
+ public:
+  explicit time_limit(int seconds) : set_(seconds > 0) {
+    ran_out_of_time = 0;
+    if (!set_) return;
+    struct sigaction note = {};
+    note.sa_handler = note_time;
+    sigaction(SIGALRM, &note, &before_);
+    const itimerval when = {{0, 50'000}, {seconds, 0}};
+    setitimer(ITIMER_REAL, &when, nullptr);
+  }
+  ~time_limit() {
+    if (!set_) return;
+    const itimerval never = {};
+    setitimer(ITIMER_REAL, &never, nullptr);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+  time_limit(const time_limit&) = delete;
+  time_limit& operator=(const time_limit&) = delete;
+
+ private:
+  const bool set_;
+  struct sigaction before_ = {};
+};
+
+// Waits for the child's end. When its time is over it is asked to end, and killed if it does not.
+int wait_for_end(pid_t pid, const spawn_options& options) {
+  using clock = std::chrono::steady_clock;
+  constexpr auto grace = std::chrono::seconds(10);
+  const time_limit limit(options.seconds);
+  clock::time_point patience_ends;
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    if (ran_out_of_time == 0) continue;
+    if (!std::exchange(options.timed_out, true) && options.ask_to_end && options.ask_to_end())
+      patience_ends = clock::now() + grace;
+    if (clock::now() >= patience_ends) kill(pid, SIGKILL);
+  }
+  return status;
 }
 
 // Ctrl-C reaches the child by itself, being in our process group: we only must not end before it.
@@ -100,6 +143,7 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, options.errors.c_str(),
                                      O_WRONLY | O_CREAT | O_TRUNC, 0600);
   }
+  if (options.kept >= 0) posix_spawn_file_actions_adddup2(&actions, options.kept, options.kept);
   // The child must not inherit that SIGINT and SIGQUIT are ignored.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
@@ -129,27 +173,27 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
     errno = error;
     return 127;
   }
-  int status = 0;
-  // The alarm ends the child; its handler does no more than pass_on does.
-  struct sigaction alarm_before = {};
-  ran_out_of_time = 0;
-  if (options.seconds > 0) {
-    struct sigaction end = {};
-    end.sa_handler = end_child;
-    sigaction(SIGALRM, &end, &alarm_before);
-    alarm(static_cast<unsigned>(options.seconds));
-  }
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (options.seconds > 0) {
-    alarm(0);
-    sigaction(SIGALRM, &alarm_before, nullptr);
-    options.timed_out = ran_out_of_time != 0;
-  }
+  const int status = wait_for_end(pid, options);
   running_child = 0;
   errno = 0;
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+end_request::end_request() {
+  if (pipe2(ends_, O_CLOEXEC) != 0)
+    throw std::system_error(errno, std::generic_category(), "cannot make a pipe");
+}
+
+end_request::~end_request() {
+  for (const int end : ends_) close(end);
+}
+
+void end_request::give(spawn_options& how) const {
+  how.kept = ends_[0];
+  how.environment.emplace_back("STREAMBED_END_REQUEST", std::to_string(ends_[0]));
+}
+
+bool end_request::send() const { return write(ends_[1], "!", 1) == 1; }
 
 std::string find_program(const std::string& name) {
   const auto is_program = [](const fs::path& path) {

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 #include "commands.hpp"
 #include "output_file.hpp"
@@ -185,6 +186,15 @@ class run_command final : public subcommand {
     spawn_options how;
     how.seconds = timeout_;
     add_recording(how);
+    // A program that records can say what it was waiting for when its time was over.
+    std::optional<end_request> request;
+    if (recorded_ && timeout_ > 0) {
+      request.emplace().give(how);
+      how.ask_to_end = [&] {
+        const auto bytes = fs::file_size(trace_, failed);
+        return !failed && bytes > 0 && request->send();
+      };
+    }
     if (devices_ > 0) how.environment.emplace_back("STREAMBED_DEVICES", std::to_string(devices_));
     if (connections_ > 0) {
       how.environment.emplace_back("CUDA_DEVICE_MAX_CONNECTIONS", std::to_string(connections_));

@@ -1,5 +1,7 @@
 // Findings about engines, the host, events, and hangs.
 #include <gmock/gmock.h>
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "findings_checks.hpp"
@@ -389,6 +391,29 @@ TEST(Findings, AProgramThatWasKilledWhileItWaitedDoesNotHang) {
     const trace::trace t = stuck_host_function(how);
     for (const finding& f : explain(t).findings) EXPECT_NE(f.rule, "hang");
   }
+}
+
+TEST(Findings, AProgramWhoseTimeWasOverHasItsPendingWorkNamed) {
+  const trace::trace t = stuck_host_function(trace::ending::stopped);
+  const explanation e = explain(t);
+  const auto found = std::find_if(e.findings.begin(), e.findings.end(),
+                                  [](const finding& f) { return f.rule == "pending"; });
+  ASSERT_NE(found, e.findings.end());
+  EXPECT_EQ(found->weight, severity::warning);
+  EXPECT_THAT(found->operations, testing::UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(found->calls.size(), 1U);
+  ASSERT_EQ(found->evidence.size(), 4U);
+  EXPECT_THAT(found->evidence[0], testing::HasSubstr("had run for"));
+  EXPECT_THAT(found->evidence[2], testing::HasSubstr("waits for event 7"));
+}
+
+TEST(Findings, AProgramWhoseTimeWasOverWithNothingPendingHasNothingToTell) {
+  program_builder b;
+  b.kernel(b.stream(), "work", 1_ms);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::stopped;
+  for (const finding& f : explain(t).findings) EXPECT_NE(f.rule, "pending");
 }
 
 // What waits for each other by its streams and events needs no guess.

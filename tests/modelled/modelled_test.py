@@ -44,6 +44,10 @@ class Modelled(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
+    def exported(self, trace):
+        return subprocess.run([TOOLKIT / "bin/streambed", "export", trace, "--format", "csv"],
+                              capture_output=True, text=True, timeout=60, check=True).stdout
+
     def same_twice(self, source, **how):
         first = self.run_modelled(source, "--quiet", name="first", **how)
         second = self.run_modelled(source, "--quiet", name="second", **how)
@@ -173,6 +177,43 @@ class Modelled(unittest.TestCase):
         done = subprocess.run(
             [TOOLKIT / "bin/streambed", "run", "/bin/sleep", "--timeout", "1", "--", "100"],
             capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 124)
+        self.assertIn("--timeout", done.stderr)
+
+    def test_a_program_that_runs_out_of_time_tells_what_was_pending(self):
+        # By the real clock nobody sees that it hangs: the trace has who waits for whom all the same.
+        trace = self.work / "stopped.sbt"
+        done = subprocess.run(
+            [TOOLKIT / "bin/streambed", "run", self.program(HERE / "programs/ring.cu"), "--trace", trace,
+             "--force", "--connections", "1", "--timeout", "4"],
+            capture_output=True, text=True, timeout=120, cwd=self.work)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        words = " ".join(done.stderr.split())
+        for part in ("the program was ended after 4 s (--timeout)", "ended by --timeout",
+                     "Work was pending when the program's time was over",
+                     "kernel gate() on stream 0 had run for",
+                     "kernel after(int*) on stream 0 comes behind kernel gate() on stream 0 in its stream",
+                     "kernel opens() on stream 1 is used for the first time and is loaded only behind kernel after"):
+            self.assertIn(part, words)
+        table = self.exported(trace)
+        self.assertRegex(table, r"after\(int\*\).*stream_order:0:,")
+        self.assertRegex(table, r"opens\(\).*loading:1: queue_head:1:")
+
+    def test_a_program_that_does_not_answer_when_its_time_is_over_is_killed(self):
+        stands = self.work / "stands.cu"
+        stands.write_text("#include <csignal>\n#include <cuda_runtime.h>\n__global__ void once() {}\n"
+                          "int main() {\n  once<<<1, 1>>>();\n  cudaDeviceSynchronize();\n  raise(SIGSTOP);\n}\n")
+        trace = self.work / "stands.sbt"
+        done = subprocess.run([TOOLKIT / "bin/streambed", "run", self.program(stands), "--trace", trace,
+                               "--timeout", "1"], capture_output=True, text=True, timeout=120, cwd=self.work)
+        self.assertEqual(done.returncode, 124, done.stderr)
+        self.assertIn("once()", self.exported(trace))
+        self.assertIn("The trace stops before the program's end", done.stderr)
+
+    def test_a_program_without_cuda_that_runs_out_of_time_is_killed(self):
+        done = subprocess.run(
+            [TOOLKIT / "bin/streambed", "run", "/bin/sleep", "--timeout", "1", "--device", "h200", "--", "100"],
+            capture_output=True, text=True, timeout=60, cwd=self.work)
         self.assertEqual(done.returncode, 124)
         self.assertIn("--timeout", done.stderr)
 

@@ -31,6 +31,7 @@ class wait_graph {
   [[nodiscard]] std::vector<std::size_t> ring() const;
   [[nodiscard]] const link* way(std::size_t from, std::size_t to) const;
   [[nodiscard]] std::string name(std::size_t node) const;
+  [[nodiscard]] std::string sentence(std::size_t node, std::string why, std::size_t on) const;
   [[nodiscard]] const std::vector<link>* links(std::size_t node) const {
     const auto found = links_.find(node);
     return found == links_.end() ? nullptr : &found->second;
@@ -216,6 +217,49 @@ std::string wait_graph::name(std::size_t node) const {
                : fmt::format("host thread {}", n);
 }
 
+// "kernel b on stream 1 waits by an event for kernel a on stream 0"
+std::string wait_graph::sentence(std::size_t node, std::string why, std::size_t on) const {
+  if (const std::size_t hole = why.find("{}"); hole != std::string::npos)
+    why.replace(hole, 2, name(on));
+  return name(node) + " " + why;
+}
+
+// What ran and what waited in a program that was ended from outside: it may have been about to go
+// on, or not.
+void find_pending(const trace::trace& t, const wait_graph& graph, findings& out) {
+  constexpr std::size_t most = 8;
+  finding f;
+  f.rule = "pending";
+  f.weight = severity::warning;
+  f.title = "Work was pending when the program's time was over";
+  std::vector<number> operations, calls;
+  for (const bool waiting : {false, true}) {
+    for (number i = 0; i < t.operations.size(); ++i) {
+      const trace::operation& o = t.operations[i];
+      if (!graph.pending(i) || (o.started == never) != waiting) continue;
+      operations.push_back(i);
+      if (f.evidence.size() >= most) continue;
+      const std::vector<wait_graph::link>* links = graph.links(i);
+      if (!waiting)
+        f.evidence.push_back(fmt::format("{} had run for {}", name_with_stream(t, i),
+                                         text_of_time(t.end - std::min(t.end, o.started))));
+      else if (links != nullptr)
+        f.evidence.push_back(graph.sentence(i, links->front().why, links->front().to));
+    }
+  }
+  if (operations.empty()) return;
+  for (number c = 0; c < t.calls.size(); ++c) {
+    if (!t.calls[c].returned) calls.push_back(c);
+  }
+  f.why = "What ran, and what the rest waited for:";
+  f.change =
+      "Look whether what ran comes to an end by itself, and whether something that it needs stands "
+      "behind it; a program that only takes longer wants a greater --timeout.";
+  add_operations(t, f, operations);
+  add_calls(t, f, calls);
+  out.push_back(std::move(f));
+}
+
 }  // namespace
 
 void find_hang(const trace::trace& t, findings& out) {
@@ -225,7 +269,10 @@ void find_hang(const trace::trace& t, findings& out) {
   graph.build(hung);
   const std::vector<std::size_t> ring = graph.ring();
   // A run that was ended from outside may have been about to go on.
-  if (!hung && ring.empty()) return;
+  if (!hung && ring.empty()) {
+    if (t.head.end == trace::ending::stopped) find_pending(t, graph, out);
+    return;
+  }
 
   finding f;
   f.rule = "hang";
@@ -235,11 +282,7 @@ void find_hang(const trace::trace& t, findings& out) {
   for (std::size_t i = 0; i < ring.size(); ++i) {
     const std::size_t node = ring[i], next = ring[(i + 1) % ring.size()];
     const wait_graph::link* l = graph.way(node, next);
-    std::string why = l == nullptr ? "waits for {}" : l->why;
-    if (const std::size_t hole = why.find("{}"); hole != std::string::npos) {
-      why.replace(hole, 2, graph.name(next));
-    }
-    f.evidence.push_back(graph.name(node) + " " + why);
+    f.evidence.push_back(graph.sentence(node, l == nullptr ? "waits for {}" : l->why, next));
     if (!graph.is_thread(node)) operations.push_back(static_cast<number>(node));
   }
   if (ring.empty()) {
