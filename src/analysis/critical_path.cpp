@@ -68,9 +68,11 @@ class walk {
   void follow_operation(number operation, bool with_its_run);
   void add(nanoseconds from, path_work work, number operation, number call, number thread);
   [[nodiscard]] number call_before(number thread, nanoseconds time) const;
+  [[nodiscard]] const trace::thread_wait* wait_before(number thread, nanoseconds time) const;
 
   const trace::trace& trace_;
   std::vector<std::vector<number>> calls_;  // by thread, in order
+  std::vector<std::vector<number>> thread_waits_;
   critical_path path_;
   nanoseconds at_ = 0;  // everything behind this moment is explained
   path_link link_ = path_link::end_of_run;
@@ -88,6 +90,16 @@ walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
   }
   for (std::vector<number>& calls : calls_) {
     sort_stably(calls, [&](number a, number b) { return t.calls[a].begin < t.calls[b].begin; });
+  }
+  thread_waits_.resize(calls_.size());
+  for (number i = 0; i < t.thread_waits.size(); ++i) {
+    const trace::thread_wait& w = t.thread_waits[i];
+    if (w.thread < calls_.size() && w.other < calls_.size() && w.thread != w.other)
+      thread_waits_[w.thread].push_back(i);
+  }
+  for (std::vector<number>& waits : thread_waits_) {
+    sort_stably(waits,
+                [&](number a, number b) { return t.thread_waits[a].end < t.thread_waits[b].end; });
   }
 }
 
@@ -114,9 +126,27 @@ number walk::call_before(number thread, nanoseconds time) const {
   return behind == calls.begin() ? none : *std::prev(behind);
 }
 
-// The host thread was what the path came to: its code, then its call before that.
+// The thread's last wait for another one that was over by that time.
+const trace::thread_wait* walk::wait_before(number thread, nanoseconds time) const {
+  if (thread >= thread_waits_.size()) return nullptr;
+  const std::vector<number>& waits = thread_waits_[thread];
+  const auto behind = std::upper_bound(
+      waits.begin(), waits.end(), time,
+      [&](nanoseconds when, number wait) { return when < trace_.thread_waits[wait].end; });
+  return behind == waits.begin() ? nullptr : &trace_.thread_waits[*std::prev(behind)];
+}
+
+// The host thread was what the path came to: its code, then its call before that, or the thread
+// that it waited for.
 void walk::follow_thread(number thread) {
   const number call = call_before(thread, at_);
+  if (const trace::thread_wait* w = wait_before(thread, at_);
+      w != nullptr && (call == none || trace_.calls[call].end <= w->end)) {
+    add(w->end, path_work::host_code, none, call, thread);
+    link_ = path_link::other_thread;
+    thread_ = w->other;
+    return;
+  }
   if (call == none) {
     add(0, path_work::host_code, none, none, thread);
     return;
@@ -197,7 +227,8 @@ critical_path walk::go() {
     operation_ = last_operation;
   }
   // Every step goes back in time, or over one of finitely many waits of the same moment.
-  std::size_t steps = 4 * (trace_.calls.size() + trace_.operations.size()) + 16;
+  std::size_t steps =
+      4 * (trace_.calls.size() + trace_.operations.size() + trace_.thread_waits.size()) + 16;
   while (at_ > 0 && steps-- > 0) {
     if (operation_ != none) {
       follow_operation(operation_, with_its_run_);

@@ -34,11 +34,12 @@ enum class path_link : std::uint8_t {
   engine_busy,
   device_full,
   allocation,
-  loading,     // a kernel was loaded at its first use
-  host_waits,  // a call of the host waited for it
-  host_issue,  // it was the host's turn to issue the next operation
-  thread,      // the thread's own next call
-  starts,      // the operation itself came next
+  loading,       // a kernel was loaded at its first use
+  host_waits,    // a call of the host waited for it
+  host_issue,    // it was the host's turn to issue the next operation
+  thread,        // the thread's own next call
+  starts,        // the operation itself came next
+  other_thread,  // another thread waited for this one's end, lock or signal, or was made by it
 };
 
 struct path_stretch {

@@ -57,6 +57,8 @@ std::string_view reason(path_link link) {
       return "a call of the host waited for them";
     case path_link::host_issue:
       return "only then did the host issue the next operation";
+    case path_link::other_thread:
+      return "another thread waited for this one";
     case path_link::end_of_run:
     case path_link::thread:
     case path_link::starts:
@@ -128,6 +130,8 @@ std::string_view key_of(path_link link) {
       return "thread";
     case path_link::starts:
       return "starts";
+    case path_link::other_thread:
+      return "other_thread";
   }
   return "";
 }

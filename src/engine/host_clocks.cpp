@@ -51,6 +51,8 @@ struct host_clocks::thread {
   std::uint64_t until_ns = never;
   std::uint64_t place = 0;  // among those that wait
   bool woken = false;
+  std::uint32_t woken_by = nobody;
+  origin made;
   bool begun = false;               // it has come for its first turn
   std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
   std::condition_variable turn;
@@ -99,6 +101,20 @@ void host_clocks::stop() {
 host_clocks::thread* host_clocks::announce(std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
   return make(ns);
+}
+
+host_clocks::thread* host_clocks::announce_own() {
+  const std::uint32_t maker = device_.calling_thread();
+  const std::uint64_t ns = now();
+  const std::lock_guard lock(mutex_);
+  thread* made = make(ns);
+  made->made = {maker, ns};
+  return made;
+}
+
+host_clocks::origin host_clocks::origin_of(const thread* one) {
+  const std::lock_guard lock(mutex_);
+  return one->made;
 }
 
 host_clocks::thread* host_clocks::make(std::uint64_t ns) {
@@ -244,14 +260,9 @@ void host_clocks::leave() {
   if (me == nullptr) return;
   attached.self = nullptr;
   attached.clocks = nullptr;
-  std::uint64_t ns = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    ns = me->ns;
-    if (me->at == thread::state::runs) me->at = thread::state::over;  // else: it begins again
-  }
-  wake(me, ~std::size_t{0}, ns);
   std::unique_lock lock(mutex_);
+  if (me->at == thread::state::runs) me->at = thread::state::over;  // else: it begins again
+  wake_locked(me, ~std::size_t{0}, me->ns, true);
   if (running_ == me) {
     device_.host_ran(me->ns);
     running_ = nullptr;
@@ -271,6 +282,7 @@ bool host_clocks::wait_on(const void* key, std::uint64_t until_ns) {
   me.until_ns = until_ns;
   me.place = waits_++;
   me.woken = false;
+  me.woken_by = nobody;
   await_turn(lock, me);
   me.key = nullptr;
   me.until_ns = never;
@@ -279,6 +291,23 @@ bool host_clocks::wait_on(const void* key, std::uint64_t until_ns) {
 
 std::size_t host_clocks::wake(const void* key, std::size_t count, std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
+  return wake_locked(key, count, ns, false);
+}
+
+std::size_t host_clocks::wake_by_thread(const void* key, std::size_t count) {
+  const thread* me = self();
+  const std::lock_guard lock(mutex_);
+  return wake_locked(key, count, me->ns, true);
+}
+
+std::uint32_t host_clocks::woken_by() {
+  const thread* me = self();
+  const std::lock_guard lock(mutex_);
+  return me->woken_by;
+}
+
+std::size_t host_clocks::wake_locked(const void* key, std::size_t count, std::uint64_t ns,
+                                     bool by_thread) {
   std::size_t woken = 0;
   while (woken < count) {
     thread* next = nullptr;
@@ -289,6 +318,7 @@ std::size_t host_clocks::wake(const void* key, std::size_t count, std::uint64_t 
     if (next == nullptr) break;
     next->at = thread::state::ready;
     next->woken = true;
+    next->woken_by = by_thread ? device_.calling_thread() : nobody;
     next->ns = std::max(next->ns, ns);
     ++woken;
   }

@@ -28,6 +28,7 @@ namespace sb::engine {
 class host_clocks {
  public:
   static constexpr std::uint64_t never = ~std::uint64_t{0};
+  static constexpr std::uint32_t nobody = ~std::uint32_t{0};
 
   // What happens between turns: the device. Called by one thread at a time, under no lock.
   class events {
@@ -38,6 +39,8 @@ class host_clocks {
     // Nothing can happen any more. True when something did all the same.
     [[nodiscard]] virtual bool hung() = 0;
     virtual void host_ran(std::uint64_t ns) = 0;  // a thread had its turn until then
+    // What a trace calls the calling thread; `nobody` without one.
+    [[nodiscard]] virtual std::uint32_t calling_thread() { return nobody; }
 
    protected:
     ~events() = default;
@@ -59,6 +62,13 @@ class host_clocks {
 
   // A new thread that can go on from `ns` on; the thread that calls adopt() becomes it.
   thread* announce(std::uint64_t ns);
+  // The same for a thread that the calling one makes.
+  thread* announce_own();
+  struct origin {
+    std::uint32_t maker = nobody;  // as calling_thread() says it
+    std::uint64_t ns = 0;
+  };
+  [[nodiscard]] origin origin_of(const thread* one);
   void adopt(thread* one);
   void withdraw(thread* one);  // it is not made after all
   // A thread that left begins again.
@@ -73,6 +83,10 @@ class host_clocks {
   // Wakes up to `count` of those that wait on the key, in the order in which they came. They go on
   // at `ns` at the earliest.
   std::size_t wake(const void* key, std::size_t count, std::uint64_t ns);
+  // The same by what the calling thread does now.
+  std::size_t wake_by_thread(const void* key, std::size_t count);
+  // Who woke the calling thread from its last wait, as calling_thread() says it.
+  [[nodiscard]] std::uint32_t woken_by();
 
   [[nodiscard]] bool deterministic();
   void stop();  // the process ends: nobody waits for a turn any more
@@ -84,6 +98,7 @@ class host_clocks {
   thread* first_ready();
   [[nodiscard]] std::uint64_t silent_ns(thread& one) const;
   void watch();
+  std::size_t wake_locked(const void* key, std::size_t count, std::uint64_t ns, bool by_thread);
 
   events& device_;
   std::mutex mutex_;

@@ -37,6 +37,7 @@ class modelled final : public host_clocks::events {
   void take_clocks();
   void give_clocks_back();
   bool wait_on(const void* key, std::uint64_t until_ns);
+  bool wait_for_thread(const void* key, std::uint64_t until_ns);  // the same, in the trace
 
   void before_submission(const node& n);  // what its call costs beside its own cost
 
@@ -61,6 +62,7 @@ class modelled final : public host_clocks::events {
   bool idle() const override { return events_.empty(); }
   bool hung() override;
   void host_ran(std::uint64_t ns) override;
+  std::uint32_t calling_thread() override;  // clock_hooks.cpp
 
  private:
   struct work {

@@ -23,6 +23,8 @@ struct recorded_call {
 struct recorded_thread {
   int depth = 0;  // calls that a call makes are its own business
   trace::number number = trace::none;
+  trace::number maker = trace::none;  // the thread that made it, where that is known, and when
+  std::uint64_t made_ns = 0;
   recorded_call call;
   trace::pending_lane lane;
   // Files are constants of the program: an address and a line are the place.

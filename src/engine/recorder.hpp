@@ -93,6 +93,9 @@ class recorder final : public allocation_observer {
   trace::number begin_range(const annotation_text& what);
   void end_range(trace::number range);
   void mark(const annotation_text& what);
+  trace::number thread() { return number_of(recorded_thread::own()); }  // of the calling one
+  // The calling thread waited for another one.
+  void thread_waited(trace::number other, std::uint64_t begin_ns, std::uint64_t end_ns);
   void name_thread(std::string_view name);                    // the calling one
   void name_stream(stream_id stream, std::string_view name);  // under the engine's lock
 
@@ -134,10 +137,10 @@ class recorder final : public allocation_observer {
   static constexpr std::size_t engine_keys = 8;
 
   trace::number number_of(recorded_thread& thread) {
-    if (thread.number == trace::none) thread.number = out_->thread();
+    if (thread.number == trace::none) know(thread);
     return thread.number;
   }
-  trace::number thread() { return number_of(recorded_thread::own()); }  // of the calling one
+  void know(recorded_thread& thread);  // recorder_annotations.cpp
   trace::annotation_record annotation(const annotation_text& what);
   std::uint32_t new_note(trace::number operation);
   void keep(std::uint32_t& place, std::uint32_t note);  // instead of what the place held

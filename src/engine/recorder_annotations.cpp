@@ -1,4 +1,4 @@
-// What the program says about itself, in the trace.
+// What the program says about itself, and what is known of its threads, in the trace.
 #include "engine/recorder.hpp"
 
 namespace sb::engine {
@@ -22,6 +22,17 @@ trace::number recorder::begin_range(const annotation_text& what) {
 void recorder::end_range(trace::number range) { out_->end_range(range, since(clock_())); }
 
 void recorder::mark(const annotation_text& what) { out_->mark(annotation(what)); }
+
+void recorder::know(recorded_thread& thread) {
+  thread.number = out_->thread();
+  if (thread.maker == trace::none) return;
+  const trace::nanoseconds made = since(thread.made_ns);
+  out_->thread_waited({thread.number, thread.maker, made, made});
+}
+
+void recorder::thread_waited(trace::number other, std::uint64_t begin_ns, std::uint64_t end_ns) {
+  out_->thread_waited({thread(), other, since(begin_ns), since(end_ns)});
+}
 
 void recorder::name_thread(std::string_view name) { out_->name_thread(thread(), name); }
 

@@ -60,6 +60,19 @@ void assembler::take(record_kind kind, cursor& in) {
       if (check(in, which, result.threads.size())) result.threads[which].name = std::move(text);
       break;
     }
+    case record_kind::thread_wait: {
+      thread_wait found;
+      found.thread = in.u32();
+      found.other = in.u32();
+      found.begin = in.time(state_.clock);
+      found.end = state_.clock = in.time(found.begin);
+      if (!check(in, found.thread, result.threads.size()) ||
+          !check(in, found.other, result.threads.size()))
+        return;
+      result.thread_waits.push_back(found);
+      seen(found.end);
+      break;
+    }
     case record_kind::device:
       return take_device(in);
     case record_kind::stream:

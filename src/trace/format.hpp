@@ -12,7 +12,7 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 3;
+inline constexpr std::uint32_t format_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
 enum class record_kind : std::uint8_t {
@@ -33,6 +33,7 @@ enum class record_kind : std::uint8_t {
   range_begun,
   range_ended,
   mark,
+  thread_wait,
   end,
 };
 

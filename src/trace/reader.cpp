@@ -19,11 +19,11 @@ namespace {
 constexpr std::size_t read_bytes = std::size_t{1} << 20;
 
 std::string_view name_of(record_kind kind) {
-  constexpr std::string_view names[] = {"",           "name",     "place",       "device",
-                                        "stream",     "thread",   "stream name", "thread name",
-                                        "allocation", "free",     "call begun",  "call",
-                                        "submitted",  "finished", "range begun", "range ended",
-                                        "mark",       "end"};
+  constexpr std::string_view names[] = {"",           "name",        "place",       "device",
+                                        "stream",     "thread",      "stream name", "thread name",
+                                        "allocation", "free",        "call begun",  "call",
+                                        "submitted",  "finished",    "range begun", "range ended",
+                                        "mark",       "thread wait", "end"};
   return names[static_cast<std::size_t>(kind)];
 }
 

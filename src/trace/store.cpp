@@ -113,6 +113,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
   for (const device& one : what.devices) out.device(one);
   for (const stream& one : what.streams) out.stream(one);
   for (const host_thread& one : what.threads) out.thread(one.name);
+  for (const thread_wait& one : what.thread_waits) out.thread_waited(one);
   for (const place& one : what.places) out.place(one.file.c_str(), one.line);
   for (const allocation& one : what.allocations)
     out.allocated(one.kind, one.device, one.bytes, one.from, one.allocated_by);

@@ -76,6 +76,13 @@ struct host_thread {
   std::string name;  // what the program called it, or empty
 };
 
+// A thread that waited for another one: for its end, or for a lock or a signal of it. What a thread
+// does from its beginning on waited for its maker: begin and end are then the same.
+struct thread_wait {
+  number thread = none, other = none;
+  nanoseconds begin = 0, end = 0;
+};
+
 // A line of the program.
 struct place {
   std::string file;
@@ -209,6 +216,7 @@ struct trace {
   std::vector<device> devices;
   std::vector<stream> streams;
   std::vector<host_thread> threads;
+  std::vector<thread_wait> thread_waits;  // modelled time; by the real clock nobody sees them
   std::vector<allocation> allocations;
   std::vector<call> calls;
   std::vector<operation> operations;

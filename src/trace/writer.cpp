@@ -207,6 +207,17 @@ void writer::name_thread(number which, std::string_view text) {
          [&](byte* at) { return put_varint(put_varint(at, which), name); });
 }
 
+void writer::thread_waited(const thread_wait& what) {
+  const guard locked(lock_);
+  append(record_kind::thread_wait, plain_record_bytes, [&](byte* at) {
+    at = put_varint(put_varint(at, what.thread), what.other);
+    at = put_time(at, what.begin, state_.clock);
+    at = put_time(at, what.end, what.begin);
+    state_.clock = what.end;
+    return at;
+  });
+}
+
 number writer::allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds when,
                          number call) {
   const guard locked(lock_);

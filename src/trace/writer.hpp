@@ -69,6 +69,7 @@ class writer {
   void name_stream(number which, std::string_view name);
   number thread(std::string_view name = {});
   void name_thread(number which, std::string_view name);
+  void thread_waited(const thread_wait& what);
 
   number allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds at,
                    number call);

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "analysis/explain.hpp"
 #include "program_builder.hpp"
 
@@ -148,6 +150,49 @@ TEST(CriticalPath, TakesALoopOfQueriesForAWait) {
   const explanation other = explain(polling(95_us));
   EXPECT_EQ(time_of(other.path, path_work::kernel, path_link::host_waits), 0U);
   EXPECT_EQ(other.summary.host_blocked, 0U);
+}
+
+// The first thread makes a second one, which works, and joins it before its own last launch.
+trace::trace joined_thread(bool joins) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "before", 5_us);
+  b.thread(1);
+  b.host_code(10_us);
+  b.kernel(s2, "of_the_other", 100_us);
+  b.synchronize(s2);
+  b.thread(0);
+  b.host_code(150_us);
+  b.kernel(s1, "after", 20_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.threads.resize(2);
+  const auto worker = std::find_if(t.calls.rbegin(), t.calls.rend(),
+                                   [](const trace::call& c) { return c.thread == 1; });
+  t.thread_waits.push_back({1, 0, 4_us, 4_us});
+  if (joins) t.thread_waits.push_back({0, 1, 6_us, worker->end});
+  return t;
+}
+
+TEST(CriticalPath, GoesThroughAThreadThatAnotherOneJoined) {
+  const trace::trace t = joined_thread(true);
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 120_us);
+  EXPECT_GT(time_of(p, path_work::host_call, path_link::other_thread), 0U);
+  // Where the other thread begins, its maker is what bounds the run.
+  EXPECT_EQ(p.stretches.front().thread, 0U);
+  const std::string words = text_of(t, explain(t));
+  EXPECT_NE(words.find("another thread waited for this one"), std::string::npos);
+}
+
+TEST(CriticalPath, LeavesOutAThreadThatNobodyWaitedFor) {
+  const trace::trace t = joined_thread(false);
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 20_us);
+  for (const path_stretch& s : p.stretches) EXPECT_NE(s.thread, 1U);
+  for (const path_share& s : p.shares) EXPECT_NE(s.link, path_link::other_thread);
 }
 
 TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {

@@ -36,7 +36,11 @@ struct events final : host_clocks::events {
     return true;
   }
   void host_ran(std::uint64_t) override { ++host_turns; }
+  std::uint32_t calling_thread() override { return name; }
+  static thread_local std::uint32_t name;
 };
+
+thread_local std::uint32_t events::name = host_clocks::nobody;
 
 struct host_clocks_turns : testing::Test {
   events device;
@@ -103,6 +107,40 @@ TEST_F(host_clocks_turns, a_thread_waits_until_it_is_woken_at_the_wakers_time) {
   first.join();
   second.join();
   EXPECT_EQ(woken_at, 500u);
+}
+
+TEST_F(host_clocks_turns, a_thread_knows_who_woke_it_and_who_made_it) {
+  int key = 0;
+  auto* waiter = clocks.announce(0);
+  std::thread first([&] {
+    clocks.adopt(waiter);
+    clocks.turn();
+    EXPECT_EQ(clocks.origin_of(waiter).maker, host_clocks::nobody);
+    events::name = 7;
+    auto* made = clocks.announce_own();
+    std::thread second([&, made] {
+      events::name = 8;
+      clocks.adopt(made);
+      clocks.turn();
+      EXPECT_EQ(clocks.origin_of(made).maker, 7u);
+      clocks.turn(100);
+      clocks.wake_by_thread(&key, 1);
+      clocks.turn(100);
+      clocks.wake(&key, 1, 200);  // by the device
+      clocks.turn(100);
+      clocks.leave();
+    });
+    EXPECT_TRUE(clocks.wait_on(&key));
+    EXPECT_EQ(clocks.woken_by(), 8u);
+    EXPECT_TRUE(clocks.wait_on(&key));
+    EXPECT_EQ(clocks.woken_by(), host_clocks::nobody);
+    EXPECT_TRUE(clocks.wait_on(made));  // its end
+    EXPECT_EQ(clocks.woken_by(), 8u);
+    EXPECT_EQ(clocks.now(), 300u);
+    second.join();
+    clocks.leave();
+  });
+  first.join();
 }
 
 TEST_F(host_clocks_turns, a_wait_with_a_time_ends_then) {

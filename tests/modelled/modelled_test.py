@@ -1,6 +1,7 @@
 """Modelled time through the shipped command: the same in every run, and programs that poll, wait for
 each other or hang come to an end."""
 
+import json
 import os
 import pathlib
 import re
@@ -85,6 +86,20 @@ class Modelled(unittest.TestCase):
                     self.run_modelled(source, "--quiet", name=starts, starts=starts)
                     traces.add((self.work / f"{starts}.sbt").read_bytes())
                 self.assertEqual(len(traces), 1)
+
+    def test_the_critical_path_follows_a_join(self):
+        # `all` joins the thread with the long kernel, `early` only one that is over by then.
+        kernels = {}
+        for how in ("all", "early"):
+            self.run_modelled(HERE / "programs/joins.cu", "--quiet", name=how, arguments=(how,))
+            facts = json.loads(subprocess.run(
+                [TOOLKIT / "bin/streambed", "explain", "--json", self.work / f"{how}.sbt"],
+                capture_output=True, text=True, timeout=60, check=True).stdout)
+            path = facts["bound"]["path"]
+            kernels[how] = sum(s["end"] - s["begin"] for s in path if s["work"] == "kernel")
+            self.assertEqual(any(s["link"] == "other_thread" for s in path), how == "all")
+        self.assertGreater(kernels["all"], 1_000_000)
+        self.assertLess(kernels["early"], 500_000)
 
     def test_a_hang_is_told_and_ends(self):
         done = self.run_modelled(HERE / "programs/hangs.cu", status=124)

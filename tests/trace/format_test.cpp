@@ -91,12 +91,12 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 4;
+  newer[8] = 5;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 4, this one reads up to 3"));
+              HasSubstr("newer Streambed: its format is 5, this one reads up to 4"));
   bytes older = stored(sample(6));
-  older[8] = 2;
-  EXPECT_THAT(problem(older), HasSubstr("older Streambed: its format is 2, this one reads 3"));
+  older[8] = 3;
+  EXPECT_THAT(problem(older), HasSubstr("older Streambed: its format is 3, this one reads 4"));
   EXPECT_THAT(read_trace(path("none")).message(), HasSubstr("cannot open"));
   EXPECT_THAT(read_trace(path("")).message(), HasSubstr("cannot read"));
 }

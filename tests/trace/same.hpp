@@ -60,6 +60,11 @@ inline std::string everything(const trace& what) {
     }
     out << '\n';
   }
+  for (const thread_wait& w : what.thread_waits) {
+    out << "thread wait";
+    list(w.thread, w.other, w.begin, w.end);
+    out << '\n';
+  }
   for (const annotation& a : what.annotations) {
     out << "annotation " << a.domain << '/' << a.category << '/' << a.text;
     list(static_cast<int>(a.what), a.thread, a.colour, a.begin, a.end);

@@ -31,6 +31,8 @@ inline void expect_sound(const trace& t) {
       sound &= points(e.from, t.operations.size()) && points(e.call, t.calls.size());
     for (const byte_range& r : op.ranges) sound &= points(r.allocation, t.allocations.size());
   }
+  for (const thread_wait& w : t.thread_waits)
+    sound &= w.thread < t.threads.size() && w.other < t.threads.size();
   for (const annotation& a : t.annotations) sound &= points(a.thread, t.threads.size());
   EXPECT_TRUE(sound);
 
