@@ -5,6 +5,7 @@
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/recorder.hpp"
+#include "engine/transfer.hpp"
 
 namespace sb::engine {
 
@@ -74,6 +75,25 @@ command_id engine::impl::record_at_once(stream_id stream, const operation& what)
   event.reached_record.store(id.value, std::memory_order_release);
   if (this->record) this->record->done_at_once(stream, &event, trace::operation_kind::event_record);
   return id;
+}
+
+// A copy of a few bytes, when the device does nothing: beside others it waits for its engine.
+command_id engine::impl::copy_at_once(stream_id stream, const operation& what) {
+  constexpr std::size_t most = 4096;
+  const auto* copy = std::get_if<copy_operation>(&what);
+  if (copy == nullptr || copy->width == 0 || copy->width > most || copy->height != 1 ||
+      copy->depth != 1 || copy->pageable || copy->staging ||
+      copy->direction == copy_direction::peer || copy->direction == copy_direction::host_to_host ||
+      !works_at_once())
+    return {};
+  const guard lock(mutex, std::try_to_lock);
+  if (!lock || !at_rest() || nodes != nullptr || failed(streams[stream].device) ||
+      !scheduler.clear(stream))
+    return {};
+  // One that fails, or that somebody came before, is done where others are: it may be done twice.
+  if (carry_out(*copy, dropping).error != status::success || !box.claim_next()) return {};
+  if (record) record->done_at_once(stream, streams[stream].priority, *copy);
+  return scheduler.pass();
 }
 
 bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> items,

@@ -393,6 +393,14 @@ void recorder::describe_kernel(const kernel_operation& launch, const kernel_shap
   r.registers = shape.registers;
 }
 
+trace::memory_kind recorder::host_memory_of(const copy_operation& c) {
+  if (c.direction == copy_direction::device_to_device || c.direction == copy_direction::peer)
+    return trace::memory_kind::device;  // has none
+  const void* host = c.direction == copy_direction::device_to_host ? c.destination : c.source;
+  const auto& found = memory_at(host);
+  return !c.pageable && found ? traced(found->kind) : trace::memory_kind::pageable;
+}
+
 trace::submitted_record recorder::describe(const node& n, const stream_notes& s) {
   const recorded_call& call = present();
   trace::submitted_record r;
@@ -414,15 +422,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
     describe_kernel(*k, n.as.kernel, r);
   } else if (const auto* c = std::get_if<copy_operation>(&n.what)) {
     if (c->direction == copy_direction::peer) r.peer = c->peer.value;
-    if (c->direction == copy_direction::host_to_device ||
-        c->direction == copy_direction::device_to_host ||
-        c->direction == copy_direction::host_to_host) {
-      const void* host =
-          c->direction == copy_direction::device_to_host ? c->destination : c->source;
-      const allocation* a = nullptr;
-      if (const auto& found = memory_at(host); !c->pageable && found) a = &*found;
-      r.host_memory = a != nullptr ? traced(a->kind) : trace::memory_kind::pageable;
-    }
+    r.host_memory = host_memory_of(*c);
   } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
     r.event = event_of(e->event.get());
   } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {

@@ -79,10 +79,12 @@ class recorder final : public allocation_observer {
     if (name != nullptr && std::string_view(name).find("Query") != std::string_view::npos)
       asks_for(what);
   }
-  // What was over within the present call (recorder_at_once.cpp): a kernel; a record of an event,
-  // or a wait for it that orders nothing, because it was never recorded or is complete.
+  // What was over within the present call (recorder_at_once.cpp): a kernel; a copy of one row; a
+  // record of an event, or a wait for it that orders nothing, because it was never recorded or is
+  // complete.
   void done_at_once(stream_id stream, std::int8_t priority, const kernel_operation& launch,
                     status outcome);
+  void done_at_once(stream_id stream, std::int8_t priority, const copy_operation& copy);
   void done_at_once(stream_id stream, const void* event, trace::operation_kind kind);
 
   // --- annotations, from any thread
@@ -121,7 +123,7 @@ class recorder final : public allocation_observer {
   };
   // What tells an operation that is done within its call from another one.
   struct likeness {
-    const void* what = nullptr;  // the kernel, the event
+    const void* what = nullptr;  // the kernel, the event, the copy's destination
     trace::number stream = trace::none;
     trace::operation_kind kind = trace::operation_kind::marker;
     std::int8_t priority = 0;
@@ -151,6 +153,7 @@ class recorder final : public allocation_observer {
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
   std::uint32_t& last_on_engine(const node& n);
   bool tell_waits(node& n);
+  trace::memory_kind host_memory_of(const copy_operation& c);
   trace::submitted_record describe(const node& n, const stream_notes& s);
   void describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
                        trace::submitted_record& r);

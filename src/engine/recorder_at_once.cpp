@@ -26,6 +26,21 @@ bool all_pointers(const kernel_operation& launch, Each&& each) {
   return true;
 }
 
+trace::engine_kind engine_of(copy_direction direction) {
+  switch (direction) {
+    case copy_direction::host_to_device:
+      return trace::engine_kind::host_to_device;
+    case copy_direction::device_to_host:
+      return trace::engine_kind::device_to_host;
+    case copy_direction::device_to_device:
+    case copy_direction::peer:
+      return trace::engine_kind::device_to_device;
+    case copy_direction::host_to_host:
+      break;
+  }
+  return trace::engine_kind::host;
+}
+
 bool same(extent3 a, extent3 b) { return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) == 0; }
 
 }  // namespace
@@ -73,8 +88,9 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel
   likeness& known = like(launch.kernel, s.number);
   const std::uint64_t changes = memory_changes_.load(std::memory_order_relaxed);
   recorded_call& call = present();
-  if (known.what == launch.kernel && known.stream == s.number && known.priority == priority &&
-      known.memory == changes && same(known.grid, launch.grid) && same(known.block, launch.block) &&
+  if (known.what == launch.kernel && known.kind == trace::operation_kind::kernel &&
+      known.stream == s.number && known.priority == priority && known.memory == changes &&
+      same(known.grid, launch.grid) && same(known.block, launch.block) &&
       known.has_pointers_of(launch) && outcome == status::success && call.number != trace::none &&
       call.done == trace::none) {
     s.done = repeat(call, known);
@@ -101,6 +117,46 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel
            .memory = changes,
            .operation = s.done};
   known.keep_pointers_of(launch);
+}
+
+// A copy keeps its source where kernels have their pointers, and its length where they have a grid.
+void recorder::done_at_once(stream_id stream, std::int8_t priority, const copy_operation& copy) {
+  stream_notes& s = streams_[stream.value];
+  likeness& known = like(copy.destination, s.number);
+  const std::uint64_t changes = memory_changes_.load(std::memory_order_relaxed);
+  const extent3 size{static_cast<std::uint32_t>(copy.width),
+                     static_cast<std::uint32_t>(copy.direction), 1};
+  recorded_call& call = present();
+  if (known.what == copy.destination && known.kind == trace::operation_kind::copy &&
+      known.stream == s.number && known.priority == priority && known.memory == changes &&
+      same(known.grid, size) && known.pointers[0] == copy.source && call.number != trace::none &&
+      call.done == trace::none) {
+    s.done = repeat(call, known);
+    return;
+  }
+  ranges_.clear();
+  add_range(copy.source, copy.width, trace::access::read, true);
+  add_range(copy.destination, copy.width, trace::access::write, true);
+  trace::submitted_record r;
+  r.kind = trace::operation_kind::copy;
+  r.engine = engine_of(copy.direction);
+  r.direction = copy.direction;
+  r.host_memory = host_memory_of(copy);
+  r.priority = priority;
+  r.device = s.device;
+  r.stream = s.number;
+  r.bytes = copy.width;
+  r.ranges = ranges_;
+  s.done = tell_whole(r, status::success);
+  known = {.what = copy.destination,
+           .stream = s.number,
+           .kind = r.kind,
+           .priority = priority,
+           .grid = size,
+           .block = {},
+           .memory = changes,
+           .pointers = {copy.source},
+           .operation = s.done};
 }
 
 void recorder::done_at_once(stream_id stream, const void* event, trace::operation_kind kind) {

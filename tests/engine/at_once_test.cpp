@@ -161,6 +161,46 @@ TEST_F(at_once_test, a_record_behind_work_waits_for_it) {
   EXPECT_EQ(t.e.synchronize(one_command(record), first_device), status::success);
 }
 
+copy_operation row(int& to, const int& from) {
+  copy_operation c;
+  c.destination = &to;
+  c.source = &from;
+  c.width = sizeof to;
+  return c;
+}
+
+TEST_F(at_once_test, a_small_copy_with_nothing_before_it_is_done_in_the_call) {
+  int to = 0;
+  const int from = 7;
+  const command_id copy = t.e.submit(t.stream(), row(to, from));
+  EXPECT_EQ(to, 7);
+  EXPECT_TRUE(t.e.done(copy));
+}
+
+TEST_F(at_once_test, a_copy_waits_for_what_is_before_it_in_its_stream) {
+  gate g;
+  const stream_id s = t.stream();
+  int to = 0;
+  const int from = 7;
+  t.e.submit(s, g.operation());
+  const command_id copy = t.e.submit(s, row(to, from));
+  EXPECT_FALSE(t.e.done(copy));
+  g.wait_until_reached();
+  EXPECT_FALSE(t.e.done(copy));
+  EXPECT_EQ(to, 0);
+  g.open();
+  EXPECT_EQ(t.e.synchronize(one_command(copy), first_device), status::success);
+  EXPECT_EQ(to, 7);
+}
+
+TEST_F(at_once_test, a_small_copy_that_faults_fails_as_any_other) {
+  int to = 0;
+  copy_operation c = row(to, to);
+  c.source = reinterpret_cast<const void*>(8);
+  const command_id copy = t.e.submit(t.stream(), std::move(c));
+  EXPECT_NE(t.e.synchronize(one_command(copy), first_device), status::success);
+}
+
 TEST_F(at_once_test, a_graph_of_small_kernels_runs_in_its_order) {
   get_to_know();
   const operation one = note();

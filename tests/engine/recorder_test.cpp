@@ -52,7 +52,7 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
                             ("recorder_test_" + std::to_string(getpid()) + ".sbt"))
                                .string();
   constexpr int rounds = 100;
-  int number = 0, other = 0;
+  int number = 0, other = 0, copied = 0, alike = 0;
   {
     engine_test t(recorded_options(path));
     unsetenv("STREAMBED_TRACE");
@@ -70,25 +70,34 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
       call(t.e, "launch", [&] { at_once(free, {2}, i == 50 ? &other : &number); });
       call(t.e, "record", [&] { t.e.submit(s, record_operation{event}); });
       call(t.e, "wait", [&] { t.e.idle_wait(free, event.get()); });
+      call(t.e, "copy", [&] {
+        copy_operation c;
+        c.destination = i == 60 ? &alike : &copied;
+        c.source = &number;
+        c.width = i == 70 ? 2 : sizeof number;
+        t.e.submit(s, std::move(c));
+      });
     }
   }
   EXPECT_EQ(number, 1 + 3 * rounds - 2);
   EXPECT_EQ(other, 2);
+  EXPECT_EQ(copied, number);
 
   const auto found = trace::read_trace(path);
   std::filesystem::remove(path);
   ASSERT_TRUE(found) << found.message();
   const trace::trace& t = *found;
-  ASSERT_EQ(t.calls.size(), 4u * rounds);
-  ASSERT_EQ(t.operations.size(), 1u + 4 * rounds);
+  ASSERT_EQ(t.calls.size(), 5u * rounds);
+  ASSERT_EQ(t.operations.size(), 1u + 5 * rounds);
   const operation_kind kinds[] = {operation_kind::kernel, operation_kind::kernel,
-                                  operation_kind::event_record, operation_kind::event_wait};
-  for (trace::number i = 0; i < 4u * rounds; ++i) {
+                                  operation_kind::event_record, operation_kind::event_wait,
+                                  operation_kind::copy};
+  for (trace::number i = 0; i < 5u * rounds; ++i) {
     const trace::operation& o = t.operations[i + 1];
     const trace::call& by = t.calls[i];
-    EXPECT_EQ(o.kind, kinds[i % 4]);
+    EXPECT_EQ(o.kind, kinds[i % 5]);
     EXPECT_EQ(o.call, i);
-    EXPECT_EQ(o.stream, t.operations[1 + i % 4 % 2].stream);
+    EXPECT_EQ(o.stream, t.operations[1 + i % 5 % 2].stream);
     EXPECT_EQ(o.called, by.begin);
     EXPECT_LE(o.called, o.started);
     EXPECT_LE(o.started, o.ended);
@@ -96,7 +105,10 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
     EXPECT_TRUE(o.waits.empty());
     if (o.kind == operation_kind::kernel) {
       EXPECT_EQ(t.names[o.name], "counts");
-      EXPECT_EQ(o.grid[0], i % 4 == 0 ? 1u : 2u);
+      EXPECT_EQ(o.grid[0], i % 5 == 0 ? 1u : 2u);
+    } else if (o.kind == operation_kind::copy) {
+      EXPECT_EQ(o.bytes, i / 5 == 70 ? 2u : 4u);
+      EXPECT_EQ(o.engine, trace::engine_kind::host_to_device);
     } else {
       EXPECT_EQ(o.event, 0u);
     }
