@@ -108,7 +108,8 @@ void engine::impl::block_failed(kernel_run& run, const block& where) {
 bool engine::impl::puts_off(kernel_run& run, const block& where, std::uint64_t& until) {
   constexpr std::uint64_t most_blocks = 16;
   constexpr std::uint64_t patience_ns = 1'000'000'000;
-  if (where.failure.error != status::assert_triggered || where.context.row_blocks > 1) return false;
+  if (model || where.failure.error != status::assert_triggered || where.context.row_blocks > 1)
+    return false;
   if (run.cancelled.load(std::memory_order_relaxed)) return false;
   report_block(run, where);
   guard lock(mutex);

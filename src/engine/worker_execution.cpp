@@ -145,7 +145,7 @@ void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink) {
   w.collect();
   if (run.cancelled.load(std::memory_order_relaxed)) return;
   std::uint64_t until = 0;
-  job.put_off = job.pool != nullptr && sink.puts_off(run, *job.body, until);
+  job.put_off = sink.puts_off(run, *job.body, until);
   if (job.put_off)
     job.later.push_back({until, 1});
   else
@@ -233,7 +233,9 @@ void worker_pool::run_small(worker& w, kernel_run& run) {
     return;
   }
   sink_.hold(run, run.blocks);
-  const std::uint64_t waiting = await_endings(job, steady_ns());
+  std::uint64_t waiting = await_endings(job, steady_ns());
+  const std::uint64_t left = run.blocks - job.started;
+  if (job.put_off && left != 0 && give_back(run, job.started, left)) waiting += left;
   if (job.done != 0) sink_.blocks_done(run, job.done);
   sink_.release(run, run.blocks - waiting + 1);
 }

@@ -1,6 +1,7 @@
 // Hardware queues: where streams share a connection, commands of one queue start in the order of
 // their issue, and one that is not ready holds all later ones whatever their stream. A stream has a
 // connection from its first command in a compute queue until nothing of it is pending.
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -45,9 +46,9 @@ std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
   return open == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : open));
 }
 
-void scheduler::impl::bind(stream_state& s) {
+void scheduler::impl::bind(stream_state& s, std::uint32_t connection) {
   device_state& d = devices[s.device];
-  s.connection = static_cast<std::uint8_t>(free_connection(d));
+  s.connection = static_cast<std::uint8_t>(connection);
   d.connection_turn = (s.connection + 1U) % connections;
   ++d.streams_in[s.connection];
   d.connections_used |= 1U << s.connection;
@@ -75,11 +76,13 @@ void scheduler::impl::enter_queue(index command) {
   if (!is_shared(c.queue, connections)) {
     return;
   }
-  device_state& d = devices[streams[c.stream].device];
   const stream_state& s = streams[c.stream];
-  const bool may_pass = s.connection != no_connection && !c.behind_crowd;
-  if (may_pass || (d.crowd.empty() && may_enter(d, s))) {
-    enter_connection(command);
+  device_state& d = devices[s.device];
+  c.depends_on_crowd = c.behind_crowd && crowded != 0;
+  const bool bound = s.connection != no_connection || connections == 1;
+  if (!c.depends_on_crowd &&
+      (bound || (d.crowd.empty() && d.connections_stuck != all_connections()))) {
+    enter_connection(command, s.connection != no_connection ? s.connection : free_connection(d));
     return;
   }
   if (d.crowd.empty()) {
@@ -89,39 +92,62 @@ void scheduler::impl::enter_queue(index command) {
   append(d.crowd, command);
 }
 
-// Where something is stuck in every connection, what a stream without one gets has to wait until
-// one of them is free (crowds.tsv). Hardware: it goes behind one of them at once; which, and so
-// whom it waits for when only some go on, is not known. With one connection it does.
-bool scheduler::impl::may_enter(const device_state& d, const stream_state& s) const {
-  return s.connection != no_connection || connections == 1 ||
-         d.connections_stuck != all_connections();
-}
-
-void scheduler::impl::enter_connection(index command) {
+void scheduler::impl::enter_connection(index command, std::uint32_t connection) {
   pending_command& c = commands[command];
   stream_state& s = streams[c.stream];
   if (s.connection == no_connection) {
-    bind(s);
+    bind(s, connection);
   }
   append(*queue(c), command);
   note_stuck(c, true);
 }
 
-// The first command of the crowd goes to a connection, if it may. What depends on the crowd waits
-// behind it, also in streams that have a connection: before it in a queue, they would wait for each
-// other.
+// Where something is stuck in every connection, what a stream without one gets has to wait until
+// one of them is free (crowds.tsv), or all that stood there when it came has left. Hardware: it
+// goes behind one of them at once; which, and so whom it waits for when only some go on, is not
+// known. None: it waits.
+std::uint32_t scheduler::impl::connection_for_crowd(const device_state& d,
+                                                    const pending_command& c) const {
+  const stream_state& s = streams[c.stream];
+  if (s.connection != no_connection) {
+    return s.connection;
+  }
+  if (d.connections_stuck != all_connections()) {
+    return free_connection(d);
+  }
+  for (std::uint32_t i = 0; i < connections; ++i) {
+    const std::uint32_t in_turn = (d.connection_turn + i) % connections;
+    const index head = d.queues[place_of(in_turn, queue_class::compute)].head;
+    if (commands[head].id > c.id) {
+      return in_turn;
+    }
+  }
+  return no_connection;
+}
+
+// The first command of the crowd goes to a connection, if it may. What depends on the crowd of any
+// device comes behind all of it: everything comes to its queue after what it depends on, and so no
+// two queues wait for each other.
 bool scheduler::impl::admit(device_state& d) {
   const index command = d.crowd.head;
-  if (command == none || !may_enter(d, streams[commands[command].stream])) {
+  if (command == none) {
     return false;
   }
   pending_command& c = commands[command];
+  const bool first = std::all_of(devices.begin(), devices.end(), [&](const device_state& other) {
+    return other.crowd.empty() || commands[other.crowd.head].id >= c.id;
+  });
+  const std::uint32_t connection =
+      c.depends_on_crowd && !first ? no_connection : connection_for_crowd(d, c);
+  if (connection == no_connection) {
+    return false;
+  }
   d.crowd.head = std::exchange(c.queue_next, none);
   if (d.crowd.empty()) {
     d.crowd.tail = none;
     --crowded;
   }
-  enter_connection(command);
+  enter_connection(command, connection);
   if (c.at == phase::held && at_head(command)) {
     c.at = phase::ready;
     push(ready, command);

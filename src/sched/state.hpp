@@ -55,8 +55,9 @@ struct alignas(64) pending_command {
   phase at;
   bool cooperative : 1;
   bool in_stream : 1;
-  bool takes_entry : 1;   // in its queue; see entry_of
-  bool behind_crowd : 1;  // it, or what it depends on, had to wait for a connection
+  bool takes_entry : 1;       // in its queue; see entry_of
+  bool behind_crowd : 1;      // it, or what it depends on, had to wait for a connection
+  bool depends_on_crowd : 1;  // in the crowd: on others there
 };
 static_assert(sizeof(pending_command) == 64);
 // Of one that takes an entry: a graph's is among the kernels, wherever it stands.
@@ -192,11 +193,12 @@ struct scheduler::impl {
     return ~std::uint32_t{0} >> (most_connections - connections);
   }
   [[nodiscard]] std::uint32_t free_connection(const device_state& d) const;
-  [[nodiscard]] bool may_enter(const device_state& d, const stream_state& s) const;
-  void enter_connection(index command);
+  [[nodiscard]] std::uint32_t connection_for_crowd(const device_state& d,
+                                                   const pending_command& c) const;
+  void enter_connection(index command, std::uint32_t connection);
   bool admit(device_state& d);
   void append(line& q, index command);
-  void bind(stream_state& s);
+  void bind(stream_state& s, std::uint32_t connection);
   void unbind(stream_state& s);
   void note_stuck(const pending_command& c, bool stuck);
   void enter_queue(index command);

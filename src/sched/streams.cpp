@@ -273,7 +273,8 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .cooperative = c.kernel.cooperative,
        .in_stream = in_stream,
        .takes_entry = entry_of(c) != queue_class::none,
-       .behind_crowd = false};
+       .behind_crowd = false,
+       .depends_on_crowd = false};
   const command_id id{p.id};
 
   if (in_stream) {

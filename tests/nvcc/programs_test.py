@@ -277,6 +277,19 @@ class Assertions(NvccTest):
                     out[threadIdx.x] = n;
                   }}""" + self.END), [(block, thread) for block in (0, 1) for thread in (30, 31)])
 
+    def test_so_do_they_when_the_kernel_is_known_to_be_short(self):
+        body = """
+          __global__ void k(int n, const int* in) { assert(in[threadIdx.x] == n); }
+          int main() {
+            int* in;
+            cudaMallocManaged(&in, 1024);
+            for (int i = 0; i < 300; ++i) { k<<<4, 2>>>(0, in); cudaDeviceSynchronize(); }
+            k<<<4, 2>>>(1, in);
+            return cudaDeviceSynchronize() != cudaErrorAssert;
+          }"""
+        self.assertEqual(self.lines("#include <cassert>" + body),
+                         [(block, thread) for block in range(4) for thread in (0, 1)])
+
     def test_a_block_that_waits_for_one_that_failed_ends(self):
         self.assertEqual(self.lines(self.START + """
           __global__ void k(int n, int* out) {

@@ -110,14 +110,17 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
   }
   commands_.push_back(e);
   if (stands_in_queue(e)) {
-    if (s.connection && !e.behind_crowd) {
-      commands_.back().connection = s.connection;
+    entry& own = commands_.back();
+    own.depends_on_crowd = e.behind_crowd && !crowd_.empty();
+    crowd_.push_back(self);
+    // What depends on nothing there goes past the crowd if its stream has a connection.
+    if (s.connection && !own.depends_on_crowd) {
+      crowd_.pop_back();
+      own.connection = s.connection;
       entered_.push_back(self);
-    } else {
-      crowd_.push_back(self);
-      enter_crowd();
-      commands_.back().behind_crowd = e.behind_crowd || !commands_.back().connection;
     }
+    enter_crowd();
+    own.behind_crowd = own.behind_crowd || !own.connection;
   }
   return self;
 }
@@ -142,40 +145,45 @@ void oracle::give_connections_back() {
   }
 }
 
-// A connection for the stream: the first that no stream of the device has; or, in turn, one whose
-// compute queue is empty. None when something stands in all of them.
-std::optional<std::uint32_t> oracle::free_connection(device_id device) const {
+// A connection for a command of a stream that has none: the first that no stream of the device has;
+// or, in turn, one whose compute queue is empty, or one where all is newer. None when there is
+// none.
+std::optional<std::uint32_t> oracle::free_connection(std::size_t command) const {
   if (machine_.connections == 1) {
     return 0;
   }
+  const device_id device = streams_[commands_[command].stream].device;
   std::vector<bool> used(machine_.connections, false);
-  std::vector<bool> stuck(machine_.connections, false);
   for (const oracle::stream& s : streams_) {
     if (s.connection && s.device == device) {
       used[*s.connection] = true;
-    }
-  }
-  const command_set left = left_queue();
-  for (std::size_t i = 0; i < commands_.size(); ++i) {
-    const entry& e = commands_[i];
-    if (!in(left, i) && e.connection && streams_[e.stream].device == device) {
-      stuck[*e.connection] = true;
     }
   }
   const auto unused = std::find(used.begin(), used.end(), false);
   if (unused != used.end()) {
     return static_cast<std::uint32_t>(unused - used.begin());
   }
-  for (std::uint32_t k = 0; k < machine_.connections; ++k) {
-    const std::uint32_t in_turn = (turn_[device.value] + k) % machine_.connections;
-    if (!stuck[in_turn]) {
-      return in_turn;
+  std::vector<std::optional<std::size_t>> heads(machine_.connections);
+  const command_set left = left_queue();
+  for (const std::size_t i : entered_) {
+    const entry& e = commands_[i];
+    if (!in(left, i) && streams_[e.stream].device == device && !heads[*e.connection]) {
+      heads[*e.connection] = i;
+    }
+  }
+  for (const bool also_newer : {false, true}) {
+    for (std::uint32_t k = 0; k < machine_.connections; ++k) {
+      const std::uint32_t in_turn = (turn_[device.value] + k) % machine_.connections;
+      if (!heads[in_turn] || (also_newer && *heads[in_turn] > command)) {
+        return in_turn;
+      }
     }
   }
   return std::nullopt;
 }
 
-// What found no connection comes to one in the order of the calls; here no sooner than it matters.
+// What found no connection comes to one in the order of the calls, what depends on others there
+// behind all of them; here no sooner than it matters.
 void oracle::enter_crowd(std::optional<std::size_t> until) {
   std::vector<bool> full(8, false);  // by device
   for (std::size_t i = 0; i < crowd_.size() && !(until && commands_[*until].connection);) {
@@ -183,8 +191,9 @@ void oracle::enter_crowd(std::optional<std::size_t> until) {
     entry& e = commands_[crowd_[i]];
     oracle::stream& s = streams_[e.stream];
     const std::size_t device = s.device.value;
+    full[device] = full[device] || (e.depends_on_crowd && i != 0);
     if (!full[device] && !s.connection) {
-      s.connection = free_connection(s.device);
+      s.connection = free_connection(crowd_[i]);
       if (s.connection) {
         turn_[device] = (*s.connection + 1) % machine_.connections;
       }
@@ -196,6 +205,9 @@ void oracle::enter_crowd(std::optional<std::size_t> until) {
       e.connection = s.connection;
       entered_.push_back(crowd_[i]);
       crowd_.erase(crowd_.begin() + static_cast<std::ptrdiff_t>(i));
+      // An earlier one of another device may have waited for it alone.
+      i = 0;
+      full.assign(full.size(), false);
     }
   }
 }

@@ -79,6 +79,7 @@ class oracle {
     bool fresh = true;      // everything before it in its stream was complete when it came
     place queue = place::none;
     std::optional<std::uint32_t> connection;  // of what stands in a queue
+    bool depends_on_crowd = false;            // when it came there
     bool behind_crowd = false;  // it or something that it needs found no connection at the call
     std::uint64_t granted = 0, finished = 0;
     std::uint64_t started_at = 0;
@@ -88,7 +89,7 @@ class oracle {
   [[nodiscard]] bool same_entries(std::size_t a, std::size_t b) const;
   [[nodiscard]] bool stands_in_queue(const entry& e) const;
   void give_connections_back();
-  [[nodiscard]] std::optional<std::uint32_t> free_connection(device_id device) const;
+  [[nodiscard]] std::optional<std::uint32_t> free_connection(std::size_t command) const;
   void enter_crowd(std::optional<std::size_t> until = std::nullopt);
   [[nodiscard]] bool same_queue(const entry& a, const entry& b) const;
   [[nodiscard]] bool is_behind(std::size_t i, command_set left) const;

@@ -167,6 +167,61 @@ TEST(several_connections, copies_with_a_queue_of_their_own_pass_a_crowd) {
   EXPECT_FALSE(d.done(d.submit(upload_in(d.non_blocking(), 4))));
 }
 
+// Otherwise streams that always have something pending would keep it out for good.
+TEST(several_connections, a_crowd_gets_in_when_what_was_there_before_has_left) {
+  driver d(2);
+  const stream_id a = d.non_blocking(), b = d.non_blocking();
+  std::vector<command_id> first, second;
+  for (const stream_id s : {a, b}) {
+    first.push_back(d.hold(kernel_in(s)));
+    second.push_back(d.hold(kernel_in(s)));
+  }
+  const command_id waits = d.submit(kernel_in(d.non_blocking()));
+  const command_id third = d.hold(kernel_in(a));
+  d.hold(kernel_in(b));
+  EXPECT_FALSE(d.done(waits));
+  d.open(first[0]);  // the second one runs, the third stands where the crowd may go
+  EXPECT_FALSE(d.done(waits));
+  d.open(second[0]);
+  EXPECT_TRUE(d.running(third));
+  EXPECT_TRUE(d.done(waits));
+}
+
+// Queues are filled so that everything comes behind what it depends on, also on another device.
+TEST(several_connections, crowds_of_two_devices_do_not_wait_for_each_other) {
+  constexpr std::uint32_t connections = 2;
+  driver d(connections, {}, 2);
+  const auto on = [&](std::uint32_t device) { return d.non_blocking(device); };
+  const stream_id root = on(0), a = on(0);
+  std::vector<stream_id> s, y, b;
+  const command_id gate = d.hold(kernel_in(root));
+  const command_id record = d.submit(record_in(root));
+  for (std::uint32_t i = 0; i < connections; ++i) {
+    s.push_back(on(0));
+    y.push_back(on(1));
+    b.push_back(on(1));
+    d.submit(wait_in(s[i], record));
+    d.submit(kernel_in(s[i]));
+  }
+  d.submit(kernel_in(a));
+  const command_id crowd = d.submit(record_in(a));
+  std::vector<command_id> gates, last;
+  for (const stream_id one : y) gates.push_back(d.hold(kernel_in(one)));
+  for (const stream_id one : b) {
+    d.submit(wait_in(one, crowd));
+    d.submit(kernel_in(one));
+  }
+  for (std::uint32_t i = 0; i < connections; ++i) {
+    d.submit(kernel_in(y[i]));
+    const command_id passed = d.submit(record_in(y[i]));
+    d.submit(wait_in(s[i], passed));
+    last.push_back(d.submit(kernel_in(s[i])));
+  }
+  d.open(gate);
+  for (const command_id one : gates) d.open(one);
+  for (const command_id one : last) EXPECT_TRUE(d.done(one));
+}
+
 TEST(several_connections, a_stream_with_pending_work_stays_where_it_is) {
   driver d(2);
   const stream_id a = d.non_blocking(), b = d.non_blocking(), c = d.non_blocking();
