@@ -51,26 +51,13 @@ trace::operation_kind kind_of(const node& n) {
   return trace::operation_kind::marker;
 }
 
-trace::engine_kind engine_of(const command& c) {
-  switch (c.kind) {
+trace::engine_kind engine_of(command_kind kind) {
+  switch (kind) {
     case command_kind::kernel:
     case command_kind::fill:
       return trace::engine_kind::multiprocessors;
     case command_kind::host_function:
       return trace::engine_kind::host;
-    case command_kind::copy:
-      switch (c.direction) {
-        case copy_direction::host_to_device:
-          return trace::engine_kind::host_to_device;
-        case copy_direction::device_to_host:
-          return trace::engine_kind::device_to_host;
-        case copy_direction::device_to_device:
-        case copy_direction::peer:
-          return trace::engine_kind::device_to_device;
-        case copy_direction::host_to_host:
-          return trace::engine_kind::host;
-      }
-      break;
     default:
       break;
   }
@@ -251,6 +238,21 @@ void recorder::depend(node& n, std::uint32_t on, trace::wait_cause cause) {
   n.recorded.waits.push_back({on, cause});
 }
 
+trace::engine_kind recorder::copy_engine(copy_direction direction) {
+  switch (direction) {
+    case copy_direction::host_to_device:
+      return trace::engine_kind::host_to_device;
+    case copy_direction::device_to_host:
+      return trace::engine_kind::device_to_host;
+    case copy_direction::device_to_device:
+    case copy_direction::peer:
+      return trace::engine_kind::device_to_device;
+    case copy_direction::host_to_host:
+      break;
+  }
+  return trace::engine_kind::host;
+}
+
 // --- streams and queues
 
 void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int priority) {
@@ -405,7 +407,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   const recorded_call& call = present();
   trace::submitted_record r;
   r.kind = kind_of(n);
-  r.engine = engine_of(n.as);
+  r.engine = n.as.kind == command_kind::copy ? copy_engine(n.as.direction) : engine_of(n.as.kind);
   r.direction = n.as.direction;
   r.in_graph = n.as.order == command_order::free;
   r.priority = n.as.priority;

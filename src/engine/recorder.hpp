@@ -155,6 +155,7 @@ class recorder final : public allocation_observer {
   bool tell_waits(node& n);
   trace::memory_kind host_memory_of(const copy_operation& c);
   trace::submitted_record describe(const node& n, const stream_notes& s);
+  [[nodiscard]] static trace::engine_kind copy_engine(copy_direction direction);
   void describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
                        trace::submitted_record& r);
   likeness& like(const void* what, trace::number stream);

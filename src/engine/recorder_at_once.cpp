@@ -26,21 +26,6 @@ bool all_pointers(const kernel_operation& launch, Each&& each) {
   return true;
 }
 
-trace::engine_kind engine_of(copy_direction direction) {
-  switch (direction) {
-    case copy_direction::host_to_device:
-      return trace::engine_kind::host_to_device;
-    case copy_direction::device_to_host:
-      return trace::engine_kind::device_to_host;
-    case copy_direction::device_to_device:
-    case copy_direction::peer:
-      return trace::engine_kind::device_to_device;
-    case copy_direction::host_to_host:
-      break;
-  }
-  return trace::engine_kind::host;
-}
-
 bool same(extent3 a, extent3 b) { return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) == 0; }
 
 }  // namespace
@@ -139,7 +124,7 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const copy_o
   add_range(copy.destination, copy.width, trace::access::write, true);
   trace::submitted_record r;
   r.kind = trace::operation_kind::copy;
-  r.engine = engine_of(copy.direction);
+  r.engine = copy_engine(copy.direction);
   r.direction = copy.direction;
   r.host_memory = host_memory_of(copy);
   r.priority = priority;

@@ -134,11 +134,13 @@ bool scheduler::impl::admit(device_state& d) {
     return false;
   }
   pending_command& c = commands[command];
-  const bool first = std::all_of(devices.begin(), devices.end(), [&](const device_state& other) {
-    return other.crowd.empty() || commands[other.crowd.head].id >= c.id;
-  });
-  const std::uint32_t connection =
-      c.depends_on_crowd && !first ? no_connection : connection_for_crowd(d, c);
+  if (c.depends_on_crowd &&
+      std::any_of(devices.begin(), devices.end(), [&](const device_state& other) {
+        return !other.crowd.empty() && commands[other.crowd.head].id < c.id;
+      })) {
+    return false;
+  }
+  const std::uint32_t connection = connection_for_crowd(d, c);
   if (connection == no_connection) {
     return false;
   }

@@ -208,7 +208,9 @@ TEST_F(host_clocks_turns, a_thread_that_is_not_made_after_all_holds_nobody_up) {
   EXPECT_TRUE(clocks.deterministic());
 }
 
-TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
+// One thread has the turn and lets nobody know what it does; another waits for its own.
+void has_the_turn_and_does(host_clocks& clocks,
+                           const std::function<void(std::atomic<bool>&)>& until_the_other_ran) {
   auto* silent = clocks.announce(0);
   auto* other = clocks.announce(0);
   std::atomic<bool> other_ran{false};
@@ -216,7 +218,7 @@ TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
     clocks.adopt(silent);
     clocks.turn();
     host_clocks::left();
-    other_ran.wait(false);  // outside of what the clocks see
+    until_the_other_ran(other_ran);
     clocks.leave();
   });
   std::thread second([&] {
@@ -231,27 +233,16 @@ TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
   EXPECT_FALSE(clocks.deterministic());
 }
 
+TEST_F(host_clocks_turns, a_silent_thread_loses_its_turn) {
+  // Outside of what the clocks see.
+  has_the_turn_and_does(clocks, [](std::atomic<bool>& other_ran) { other_ran.wait(false); });
+}
+
 TEST_F(host_clocks_turns, a_thread_that_computes_for_long_loses_its_turn) {
-  auto* silent = clocks.announce(0);
-  auto* other = clocks.announce(0);
-  std::atomic<bool> other_ran{false};
-  std::thread first([&] {
-    clocks.adopt(silent);
-    clocks.turn();
-    host_clocks::left();
+  has_the_turn_and_does(clocks, [](std::atomic<bool>& other_ran) {
     while (!other_ran) {
     }
-    clocks.leave();
   });
-  std::thread second([&] {
-    clocks.adopt(other);
-    clocks.turn(10);
-    other_ran = true;
-    clocks.leave();
-  });
-  first.join();
-  second.join();
-  EXPECT_FALSE(clocks.deterministic());
 }
 
 }  // namespace
