@@ -43,8 +43,9 @@ void forget(int place) {
   k.taken.store(false, std::memory_order_release);
 }
 
-// Other threads wrote here until the pages were closed to them, which a thread sanitizer does not
-// know: looked at without it, and below written by the system call itself.
+// Other threads wrote here until the pages were closed to them, and write again when the file is in
+// place, which a thread sanitizer does not know: looked at without it, and below written and mapped
+// by the system calls themselves.
 #if defined(__clang__)
 __attribute__((no_sanitize("thread")))
 #elif defined(__SANITIZE_THREAD__)
@@ -67,6 +68,11 @@ bool write_all(int file, const char* from, std::size_t bytes, std::uint64_t at) 
     bytes -= static_cast<std::size_t>(n);
   }
   return true;
+}
+
+bool map_over(int file, char* begin, std::size_t bytes) {
+  return ::syscall(SYS_mmap, begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file,
+                   0L) == reinterpret_cast<long>(begin);
 }
 
 // Pages of zeros stay holes.
@@ -119,11 +125,8 @@ std::optional<shared_region> shared_region::take_over(char* begin, std::size_t b
   // Who writes from here on faults, and tries again until the file is in place (fault.cpp).
   made.place_ = remember(begin, bytes);
   if (made.place_ >= 0) ::mprotect(begin, bytes, PROT_READ);
-  if (copy_into(made.descriptor_, begin, bytes) &&
-      ::mmap(begin, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, made.descriptor_, 0) !=
-          MAP_FAILED) {
+  if (copy_into(made.descriptor_, begin, bytes) && map_over(made.descriptor_, begin, bytes))
     return made;
-  }
   ::mprotect(begin, bytes, PROT_READ | PROT_WRITE);
   return std::nullopt;
 }
