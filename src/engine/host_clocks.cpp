@@ -26,7 +26,8 @@ constexpr std::uint64_t patience_ns = 50'000'000;
 constexpr std::uint64_t patience_for_the_device_ns = 20 * patience_ns;
 constexpr auto period = std::chrono::milliseconds(10);  // between two looks at a silent thread
 
-// Whether a thread of the process waits for something other than a processor.
+// Whether a thread of the process waits for something other than a processor or a disk: what a page
+// of a file takes to come is the machine's matter, as is a busy processor.
 bool is_blocked(pid_t thread) {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", static_cast<int>(thread));
@@ -37,7 +38,8 @@ bool is_blocked(pid_t thread) {
   close(file);
   text[size > 0 ? size : 0] = 0;
   const char* name_end = std::strrchr(text, ')');  // "number (name) state ..."
-  return name_end == nullptr || std::strncmp(name_end, ") R", 3) != 0;
+  return name_end == nullptr ||
+         (std::strncmp(name_end, ") R", 3) != 0 && std::strncmp(name_end, ") D", 3) != 0);
 }
 
 }  // namespace
