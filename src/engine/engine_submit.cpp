@@ -49,9 +49,9 @@ struct describe {
 
 }  // namespace
 
-// Only a connection for everything asks for the time.
+// Where streams have to share connections, and nowhere else.
 void engine::impl::keep_time() {
-  if (options.connections == 1) scheduler.set_time(clock_ns());
+  if (scheduler.needs_time()) scheduler.set_time(clock_ns());
 }
 
 node* engine::impl::new_node(stream_id stream, operation what) {

@@ -46,20 +46,92 @@ std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
   return open == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : open));
 }
 
-void scheduler::impl::bind(stream_state& s, std::uint32_t connection) {
+void scheduler::impl::bind(index stream, std::uint32_t connection) {
+  stream_state& s = streams[stream];
   device_state& d = devices[s.device];
   s.connection = static_cast<std::uint8_t>(connection);
   d.connection_turn = (s.connection + 1U) % connections;
-  ++d.streams_in[s.connection];
+  if (d.streams_in[s.connection]++ != 0 && grace != 0 && connections != 1) {
+    drop_late_sharers(d);
+    d.sharers.push_back({stream, now});
+  }
   d.connections_used |= 1U << s.connection;
 }
 
 void scheduler::impl::unbind(stream_state& s) {
   device_state& d = devices[s.device];
-  if (--d.streams_in[s.connection] == 0) {
-    d.connections_used &= ~(1U << s.connection);
+  const std::uint32_t left = std::exchange(s.connection, no_connection);
+  if (--d.streams_in[left] == 0) {
+    d.connections_used &= ~(1U << left);
+    if (d.crowd.empty()) {
+      offer_to_sharers(d, left);
+    }
   }
-  s.connection = no_connection;
+}
+
+bool scheduler::impl::needs_time() const {
+  return grace != 0 && std::any_of(devices.begin(), devices.end(), [this](const device_state& d) {
+           return connections == 1 || d.connections_used == all_connections();
+         });
+}
+
+void scheduler::impl::drop_late_sharers(device_state& d) {
+  while (!d.sharers.empty() && now - d.sharers.front().since > grace) {
+    d.sharers.pop_front();
+  }
+}
+
+// A faster machine would have had this connection unused when the first of them came.
+void scheduler::impl::offer_to_sharers(device_state& d, std::uint32_t connection) {
+  drop_late_sharers(d);
+  while (!d.sharers.empty()) {
+    const index stream = d.sharers.front().stream;
+    d.sharers.pop_front();
+    const stream_state& s = streams[stream];
+    if (&devices[s.device] == &d && s.connection != no_connection &&
+        d.streams_in[s.connection] > 1) {
+      move(stream, connection);
+      return;
+    }
+  }
+}
+
+// Takes a stream, with what of it stands in its queue, to a connection that is unused.
+void scheduler::impl::move(index stream, std::uint32_t connection) {
+  stream_state& s = streams[stream];
+  device_state& d = devices[s.device];
+  line& from = d.queues[place_of(s.connection, queue_class::compute)];
+  line& to = d.queues[place_of(connection, queue_class::compute)];
+  line stays;
+  for (index i = from.head; i != none;) {
+    const index next = std::exchange(commands[i].queue_next, none);
+    append(commands[i].stream == stream ? to : stays, i);
+    i = next;
+  }
+  from = stays;
+  const auto note = [&](std::uint32_t which, const line& q) {
+    d.connections_stuck &= ~(1U << which);
+    d.connections_stuck |= (q.empty() ? 0U : 1U) << which;
+    wake_head(q);
+  };
+  note(s.connection, from);
+  note(connection, to);
+  --d.streams_in[s.connection];
+  ++d.streams_in[connection];
+  d.connections_used |= 1U << connection;
+  s.connection = static_cast<std::uint8_t>(connection);
+}
+
+// What came to the head of its queue may have been waiting for just that.
+void scheduler::impl::wake_head(const line& q) {
+  if (q.empty()) {
+    return;
+  }
+  pending_command& first = commands[q.head];
+  if (first.at == phase::held) {
+    first.at = phase::ready;
+    push(ready, q.head);
+  }
 }
 
 void scheduler::impl::append(line& q, index command) {
@@ -93,10 +165,9 @@ void scheduler::impl::enter_queue(index command) {
 }
 
 void scheduler::impl::enter_connection(index command, std::uint32_t connection) {
-  pending_command& c = commands[command];
-  stream_state& s = streams[c.stream];
-  if (s.connection == no_connection) {
-    bind(s, connection);
+  const pending_command& c = commands[command];
+  if (streams[c.stream].connection == no_connection) {
+    bind(c.stream, connection);
   }
   append(*queue(c), command);
   note_stuck(c, true);
@@ -176,7 +247,7 @@ bool scheduler::impl::at_head(index command) {
   return streams[c.stream].connection != no_connection && queue(c)->head == command;
 }
 
-// The head of a queue leaves it; the next one may have been waiting for just that.
+// The head of a queue leaves it.
 void scheduler::impl::leave_queue(index command) {
   pending_command& c = commands[command];
   line* q = queue(c);
@@ -189,17 +260,14 @@ void scheduler::impl::leave_queue(index command) {
     note_stuck(c, false);
     return;
   }
-  pending_command& next = commands[q->head];
-  if (next.at == phase::held) {
-    next.at = phase::ready;
-    push(ready, q->head);
-  }
+  wake_head(*q);
 }
 
 // A host function that became ready so soon after its submission that a faster device would have
 // had it ready then.
 bool scheduler::impl::had_nothing_to_wait_for(const pending_command& c) const {
-  return c.kind == command_kind::host_function && grace != 0 && now - c.blocks <= grace;
+  return connections == 1 && grace != 0 && c.kind == command_kind::host_function &&
+         now - c.blocks <= grace;
 }
 
 // Out of the middle of its queue. Rare, so it is looked for from the head.

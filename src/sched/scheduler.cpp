@@ -20,9 +20,7 @@ device_limits limits_of(const device_profile& p) {
   };
 }
 
-scheduler::impl::impl(machine m)
-    : connections(usable_connections(m.connections)),
-      grace(connections == 1 ? m.host_function_grace : 0) {
+scheduler::impl::impl(machine m) : connections(usable_connections(m.connections)), grace(m.grace) {
   devices.resize(m.devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     device_state& d = devices[i];
@@ -94,6 +92,7 @@ command_id scheduler::submit(const command& c, std::span<const command_id> after
   return impl_->submit(c, after);
 }
 void scheduler::set_time(std::uint64_t now) { impl_->now = now; }
+bool scheduler::needs_time() const { return impl_->needs_time(); }
 void scheduler::complete(command_id id) { impl_->complete(id); }
 void scheduler::blocks_done(command_id id, std::uint64_t n) { impl_->blocks_done(id, n); }
 void scheduler::abandon(command_id id) { impl_->abandon(id); }

@@ -47,11 +47,11 @@ struct device_limits {
 struct machine {
   std::vector<device_limits> devices;
   std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
-  // A host function whose dependencies complete within this time counts as one that had nothing to
-  // wait for when it was submitted (it takes no place in a shared queue). 0 is exact; a machine
-  // that is slower than the device it stands for needs some, or its slowness would show as order.
-  // See set_time. With several connections it is exact: what is held there finds another one.
-  std::uint64_t host_function_grace = 0;
+  // What completes within this time counts as complete before. With one connection: a host function
+  // takes no place in a shared queue if its dependencies do. With several: a stream that had to
+  // share a connection moves to one that is unused by then. 0 is exact; a machine that is slower
+  // than the device it stands for needs some, or its slowness would show as order. See set_time.
+  std::uint64_t grace = 0;
 };
 
 enum class action_kind : std::uint8_t {
@@ -93,8 +93,9 @@ class scheduler {
 
   // A device's legacy stream is created with the first call that names kind legacy for it.
   stream_id create_stream(device_id device, stream_kind kind, int priority);
-  // The time now, in the unit of host_function_grace. Needed only where streams share connections.
+  // The time now, in the unit of machine::grace, and whether what comes next may need it.
   void set_time(std::uint64_t now);
+  [[nodiscard]] bool needs_time() const;
 
   // Pending work still runs; the id is not reused before it is done.
   void destroy_stream(stream_id stream);

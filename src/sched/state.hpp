@@ -15,6 +15,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -131,6 +132,12 @@ struct resident_kernel {
 inline constexpr std::size_t priority_levels = 8;
 inline constexpr int first_priority = -5;
 
+// A stream that had to take a connection which another one had.
+struct connection_sharer {
+  index stream;
+  std::uint64_t since;
+};
+
 struct device_state {
   device_limits limits;
   multiprocessor_limits multiprocessor;
@@ -148,7 +155,8 @@ struct device_state {
   std::uint32_t connections_stuck = 0;  // bits: something stands in its compute queue
   std::uint32_t connection_turn = 0;    // where the next search begins
   std::array<std::uint32_t, most_connections> streams_in{};
-  line crowd;  // through queue_next: wait for a connection
+  std::deque<connection_sharer> sharers;  // in the order in which they came; some are no more
+  line crowd;                             // through queue_next: wait for a connection
   std::array<line, engine_count> copies;
   std::array<std::uint32_t, engine_count> copying{};
 
@@ -198,8 +206,13 @@ struct scheduler::impl {
   void enter_connection(index command, std::uint32_t connection);
   bool admit(device_state& d);
   void append(line& q, index command);
-  void bind(stream_state& s, std::uint32_t connection);
+  void bind(index stream, std::uint32_t connection);
   void unbind(stream_state& s);
+  [[nodiscard]] bool needs_time() const;
+  void drop_late_sharers(device_state& d);
+  void offer_to_sharers(device_state& d, std::uint32_t connection);
+  void move(index stream, std::uint32_t connection);
+  void wake_head(const line& q);
   void note_stuck(const pending_command& c, bool stuck);
   void enter_queue(index command);
   [[nodiscard]] bool at_head(index command);

@@ -26,7 +26,8 @@ class performance {
  public:
   performance(const program& p, std::string* trace)
       : machine_{.devices = std::vector<device_limits>(p.devices, small_device(p)),
-                 .connections = p.connections},
+                 .connections = p.connections,
+                 .grace = p.grace},
         scheduler_(machine_),
         oracle_(machine_),
         trace_(trace) {

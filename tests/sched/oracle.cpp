@@ -127,6 +127,9 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
 
 // With several connections only what goes to the compute queues is held by others there.
 bool oracle::stands_in_queue(const entry& e) const {
+  if (streams_move()) {
+    return false;
+  }
   return e.queue == place::compute || (machine_.connections == 1 && e.queue != place::none);
 }
 
@@ -507,7 +510,8 @@ std::string oracle::judge_rest(const scheduler& s) {
       continue;
     }
     if (!in(started_, i)) {
-      if (held_by(i, left) == nullptr && !may_wait_for_a_turn(e)) {
+      const bool may_be_held = streams_move() && e.queue == place::compute;
+      if (held_by(i, left) == nullptr && !may_be_held && !may_wait_for_a_turn(e)) {
         return describe(i) + " does not start, and nothing holds it";
       }
     } else if (e.what.kind == command_kind::kernel && e.granted != e.what.kernel.blocks &&

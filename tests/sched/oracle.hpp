@@ -88,6 +88,8 @@ class oracle {
   [[nodiscard]] bool in(command_set set, std::size_t i) const { return (set >> i & 1) != 0; }
   [[nodiscard]] bool same_entries(std::size_t a, std::size_t b) const;
   [[nodiscard]] bool stands_in_queue(const entry& e) const;
+  // With a grace, what holds what in the queues is not foretold: the rest of the rules is.
+  [[nodiscard]] bool streams_move() const { return machine_.grace != 0; }
   void give_connections_back();
   [[nodiscard]] std::optional<std::uint32_t> free_connection(std::size_t command) const;
   void enter_crowd(std::optional<std::size_t> until = std::nullopt);

@@ -44,6 +44,7 @@ struct program {
   std::uint32_t streams = 4;  // kinds follow from their number: see stream_of
   std::uint32_t resident_kernels = 3;
   std::uint32_t copy_engines = 3;
+  std::uint64_t grace = 0;  // in a time that stands still
   std::vector<step> steps;
 };
 

@@ -43,6 +43,16 @@ TEST(random_programs, keep_the_rules_and_lose_nothing) {
   }
 }
 
+TEST(random_programs, lose_nothing_where_streams_move_to_other_connections) {
+  for (std::uint64_t seed = 0; seed < SB_PROGRAMS / 10; ++seed) {
+    program p = random_program(seed);
+    p.grace = 1;
+    if (p.connections != 1) {
+      ASSERT_EQ(check(p), "") << explain(seed, p);
+    }
+  }
+}
+
 TEST(random_programs, the_same_calls_give_the_same_actions) {
   for (std::uint64_t seed = 0; seed < 2000; ++seed) {
     const program p = random_program(seed);

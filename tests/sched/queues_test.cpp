@@ -67,7 +67,7 @@ TEST(one_connection, a_stream_that_is_idle_starts_again_with_the_compute_queue) 
 // A slow machine must not turn a kernel that is about to end into something to wait for.
 TEST(one_connection, a_host_function_that_is_ready_within_the_grace_takes_no_place) {
   for (const bool late : {false, true}) {
-    scheduler s({.devices = {{}}, .connections = 1, .host_function_grace = 1000});
+    scheduler s({.devices = {{}}, .connections = 1, .grace = 1000});
     const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
     const stream_id a = stream();
     const stream_id b = stream();
@@ -236,6 +236,39 @@ TEST(several_connections, a_stream_with_pending_work_stays_where_it_is) {
   d.open(first);
   EXPECT_TRUE(d.done(behind));
   d.open(second);
+}
+
+// A slow machine must not turn streams that are about to be idle into ones to share with.
+TEST(several_connections, a_stream_leaves_what_it_shares_for_one_that_is_unused_within_the_grace) {
+  for (const bool late : {false, true}) {
+    scheduler s({.devices = {{}}, .connections = 2, .grace = 1000});
+    const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
+    const stream_id a = stream();
+    const stream_id b = stream();
+    const stream_id c = stream();
+    const command_id gate = s.submit(kernel_in(a));
+    const command_id short_one = s.submit(kernel_in(b));
+    s.set_time(5000);
+    const command_id held = s.submit(kernel_in(c));  // shares with a
+    const command_id behind_gate = s.submit(kernel_in(a));
+    const command_id behind_held = s.submit(kernel_in(c));  // and stands behind that
+    s.set_time(late ? 6001 : 6000);
+    s.blocks_done(short_one, 1);
+    s.clear_actions();
+    s.blocks_done(held, 1);
+    ASSERT_EQ(s.actions().size(), late ? 0U : 2U);  // start and grant
+    if (late) {
+      s.blocks_done(gate, 1);
+      s.clear_actions();
+    } else {
+      EXPECT_EQ(s.actions()[0].id, behind_held);
+      s.blocks_done(gate, 1);
+    }
+    s.blocks_done(behind_gate, 1);
+    s.blocks_done(behind_held, 1);
+    EXPECT_TRUE(s.done(behind_gate));
+    EXPECT_TRUE(s.done(behind_held));
+  }
 }
 
 TEST(four_connections, no_stream_holds_another_alone) {
