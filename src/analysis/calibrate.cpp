@@ -132,6 +132,9 @@ void guided_run::follow() {
         case sched::action_kind::grant:
           granted(operation, a.count);
           break;
+        case sched::action_kind::entered:
+        case sched::action_kind::admitted:
+        case sched::action_kind::left:
         case sched::action_kind::release:
           break;
       }

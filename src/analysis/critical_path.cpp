@@ -188,7 +188,8 @@ void walk::follow_operation(number operation, bool with_its_run) {
   if (last != nullptr && (queued == never || last->until >= queued)) {
     add(last->until, path_work::start, operation, none, none);
     // A record only stands for what was before it: who waits for it waits for that.
-    if (o.kind != trace::operation_kind::event_record) link_ = link_of(last->cause);
+    // So does the head of a queue for who was behind it.
+    if (o.kind != trace::operation_kind::event_record && with_its_run) link_ = link_of(last->cause);
     operation_ = last->from;
     // The head of a queue let this one go when it left the queue, not when it was done.
     with_its_run_ = last->cause != trace::wait_cause::queue_head;

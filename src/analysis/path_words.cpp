@@ -44,7 +44,7 @@ std::string_view reason(path_link link) {
     case path_link::graph_edge:
       return "the next node of their graph waited for them";
     case path_link::queue_head:
-      return "another stream was behind them in the same hardware queue";
+      return "what waited for them was in front of another stream in a hardware queue";
     case path_link::engine_busy:
       return "the next one needed the same engine";
     case path_link::device_full:

@@ -67,6 +67,7 @@ class run {
   std::optional<wait_recorder> recorder_;
   std::vector<stream_id> streams_;
   std::vector<command_id> commands_;   // of operations
+  std::vector<number> operations_;     // of commands, where waits are recorded
   std::vector<std::uint32_t> grants_;  // of kernels
   std::vector<std::uint64_t> blocks_left_;
   std::vector<thread_state> threads_;
@@ -97,6 +98,7 @@ run::run(const program& p, record_waits waits)
   }
   if (waits == record_waits::yes) {
     recorder_.emplace(p, result_.operations);
+    scheduler_.tell_queues();
   }
 }
 
@@ -300,10 +302,14 @@ void run::submit(number operation) {
   result_.operations[operation].queued = now_;
   if (makes_stream_busy(c.kind)) last_in_stream_[t.stream] = operation;
   blocks_left_[operation] = std::max<std::uint64_t>(1, c.kernel.blocks);
-  if (recorder_) recorder_->submitted(operation, now_, scheduler_, c.stream);
+  if (recorder_) recorder_->submitted(operation);
   const bool waits = c.kind == command_kind::event_wait;
   const bool pending_record = waits && c.record.valid() && !scheduler_.done(c.record);
   commands_[operation] = scheduler_.submit(c, after);
+  if (recorder_) {
+    operations_.resize(commands_[operation].value + 1, none);
+    operations_[commands_[operation].value] = operation;
+  }
   if (recorder_ && waits && !pending_record && after.empty() &&
       program_.streams[t.stream].kind != stream_kind::legacy) {
     recorder_->took_no_place(operation);
@@ -331,6 +337,15 @@ void run::follow() {
           result_.operations[operation].started = now_;
           ended(operation);
           break;
+        case sched::action_kind::entered:
+        case sched::action_kind::admitted:
+          recorder_->entered_queue(operation,
+                                   a.count < operations_.size() ? operations_[a.count] : none,
+                                   a.kind == sched::action_kind::admitted ? now_ : 0);
+          break;
+        case sched::action_kind::left:
+          recorder_->left_queue(operation, now_);
+          break;
         case sched::action_kind::release: {
           const auto found = std::find_if(waiters_.begin(), waiters_.end(),
                                           [&](const auto& w) { return w.first == a.waiter; });
@@ -346,7 +361,7 @@ void run::follow() {
 void run::started(number operation) {
   const task& t = program_.tasks[operation];
   if (t.what.kind == command_kind::kernel) {
-    if (recorder_) recorder_->resident(operation, now_);
+    if (recorder_) recorder_->resident(operation);
     return;
   }
   if (recorder_) recorder_->may_start(operation, now_);

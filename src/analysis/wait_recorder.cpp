@@ -20,9 +20,9 @@ wait_recorder::wait_recorder(const program& p, std::vector<operation_times>& tim
       waits_(p.tasks.size()),
       dependencies_(p.tasks.size()),
       streams_(p.streams.size()),
-      queues_(p.tasks.size(), queue_class::none),
       ahead_(p.tasks.size(), none),
-      left_queue_(p.tasks.size(), 0) {
+      admitted_(p.tasks.size(), 0),
+      left_queue_(p.tasks.size(), never) {
   for (number i = 0; i < p.streams.size(); ++i) {
     const program_stream& s = p.streams[i];
     auto& [legacy, blocking] = default_rules_[s.device];
@@ -34,26 +34,17 @@ wait_recorder::wait_recorder(const program& p, std::vector<operation_times>& tim
   }
 }
 
-bool wait_recorder::ended(number operation, nanoseconds now) const {
-  return times_[operation].ended <= now;
-}
-
 void wait_recorder::depend(number operation, number on, trace::wait_cause cause) {
   if (on != none && on != operation && times_[on].ended == never && times_[on].queued != never) {
     dependencies_[operation].push_back({on, cause});
   }
 }
 
-void wait_recorder::submitted(number operation, nanoseconds now, const sched::scheduler& scheduler,
-                              stream_id stream) {
+void wait_recorder::submitted(number operation) {
   const task& t = program_.tasks[operation];
   const program_stream& where = program_.streams[t.stream];
   stream_state& s = streams_[t.stream];
   if (t.what.order == command_order::in_stream) {
-    const bool drained = s.last == none || ended(s.last, now);
-    if (drained) {
-      s.last_queue = queue_class::compute;
-    }
     depend(operation, s.last, trace::wait_cause::stream_order);
     if (where.kind != stream_kind::non_blocking) {
       const auto& [legacy, blocking] = default_rules_[where.device];
@@ -72,17 +63,14 @@ void wait_recorder::submitted(number operation, nanoseconds now, const sched::sc
                : trace::wait_cause::event);
   }
   for (const number other : t.loading) depend(operation, other, trace::wait_cause::loading);
-
-  command c = t.what;
-  queue_class queue = queue_of(c);
-  if (c.order == command_order::in_stream && c.kind == command_kind::host_function) {
-    queue = host_function_queue(s.last_queue, !dependencies_[operation].empty());
-  } else if (queue != queue_class::none) {
-    s.last_queue = queue;
-  }
-  queues_[operation] = queue;
-  ahead_[operation] = static_cast<number>(scheduler.ahead(stream, queue).value_or(none));
 }
+
+void wait_recorder::entered_queue(number operation, number behind, nanoseconds waited_until) {
+  ahead_[operation] = behind;
+  admitted_[operation] = waited_until;
+}
+
+void wait_recorder::left_queue(number operation, nanoseconds now) { left_queue_[operation] = now; }
 
 void wait_recorder::took_no_place(number operation) {
   stream_state& s = streams_[program_.tasks[operation].stream];
@@ -132,27 +120,18 @@ number& wait_recorder::last_on_engine(number operation) {
   return engine_last_.try_emplace(key, none).first->second;
 }
 
-void wait_recorder::resident(number operation, nanoseconds now) {
-  resolve(operation);
-  left_queue_[operation] = now;
-}
+void wait_recorder::resident(number operation) { resolve(operation); }
 
 void wait_recorder::may_start(number operation, nanoseconds now) {
   const command_kind kind = program_.tasks[operation].what.kind;
   if (kind != command_kind::kernel) {
     resolve(operation);
   }
-  nanoseconds from = times_[operation].ready;
-  const number ahead = ahead_[operation];
-  // With several connections one of those that held them may still do so.
-  const bool stands = ahead != none && left_queue_[ahead] == 0 && times_[ahead].ended == never;
-  const nanoseconds left = stands ? now : ahead != none ? left_queue_[ahead] : 0;
-  if (left > from) {
-    from = left;
-    note(operation, ahead_[operation], trace::wait_cause::queue_head, from);
-  }
-  if (kind != command_kind::kernel) {
-    left_queue_[operation] = from;
+  const nanoseconds ready = times_[operation].ready;
+  nanoseconds from = std::max(ready, admitted_[operation]);
+  if (const number ahead = ahead_[operation]; ahead != none) {
+    if (left_queue_[ahead] != never) from = std::max(from, left_queue_[ahead]);
+    if (from > ready) note(operation, ahead, trace::wait_cause::queue_head, from);
   }
   if (now > from && last_on_engine(operation) != none) {
     note(operation, last_on_engine(operation),

@@ -21,13 +21,15 @@ class wait_recorder {
   wait_recorder(const program& p, std::vector<operation_times>& times);
 
   // Before the scheduler hears of it.
-  void submitted(number operation, nanoseconds now, const sched::scheduler& scheduler,
-                 stream_id stream);
+  void submitted(number operation);
+  // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
+  void entered_queue(number operation, number behind, nanoseconds waited_until);
+  void left_queue(number operation, nanoseconds now);
   // It came to its place without having taken one: its stream goes on as if it were not there.
   void took_no_place(number operation);
   void reached(number operation, nanoseconds now);
   // The scheduler has started it; kernels: their first blocks have room.
-  void resident(number operation, nanoseconds now);
+  void resident(number operation);
   void may_start(number operation, nanoseconds now);
   void blocks_left(number operation);
   void finished(number operation);
@@ -37,8 +39,6 @@ class wait_recorder {
  private:
   struct stream_state {
     number last = none, before_last = none;
-    number legacy_seen = none;
-    queue_class last_queue = queue_class::compute;
   };
   struct dependency {
     number on;
@@ -48,7 +48,6 @@ class wait_recorder {
   void depend(number operation, number on, trace::wait_cause cause);
   void note(number operation, number from, trace::wait_cause cause, nanoseconds until);
   void resolve(number operation);  // edges of what it depends on, and when it was ready
-  [[nodiscard]] bool ended(number operation, nanoseconds now) const;
   [[nodiscard]] number& last_on_engine(number operation);
 
   const program& program_;
@@ -58,9 +57,10 @@ class wait_recorder {
   std::vector<stream_state> streams_;
   // By device: its legacy stream, and the streams that synchronise with it.
   std::map<number, std::pair<std::vector<number>, std::vector<number>>> default_rules_;
-  std::vector<queue_class> queues_;  // of operations
-  std::vector<number> ahead_;        // of operations: in front of it in its queue
-  std::vector<nanoseconds> left_queue_;
+  // Of operations: what is in front of it in its queue; when it got a connection, if it waited for
+  // one; when it left its queue, if others waited for that.
+  std::vector<number> ahead_;
+  std::vector<nanoseconds> admitted_, left_queue_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, number> engine_last_;  // device, engine
 };
 

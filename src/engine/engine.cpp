@@ -147,6 +147,7 @@ engine::impl::impl(engine_options given)
                                    options.profile, options.timing ? &*options.timing : nullptr);
   }
   if (record) {
+    scheduler.tell_queues();
     record->start_clock([this] { return trace_ns(); });
     observe_allocations(record.get());
     watch_for_end_request([this] { asked_to_end(); });
@@ -393,7 +394,7 @@ void engine::impl::hung() {
   if (!record) return;
   {
     const guard lock(mutex);
-    record->tell_pending(nodes);
+    record->tell_pending(nodes, scheduler);
   }
   record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
 }
@@ -405,7 +406,7 @@ void engine::impl::asked_to_end() {
   mutex.lock();
   if (!stopped) {
     take_in();
-    record->tell_pending(nodes);
+    record->tell_pending(nodes, scheduler);
     record->close(trace::ending::stopped, false, trace_ns());
   }
   std::fflush(stdout);

@@ -148,6 +148,15 @@ void engine::impl::act(const sched::action& a) {
         break;
       }
       break;
+    case sched::action_kind::entered:
+      if (record) record->entered_queue(*node_of(a), {a.count}, 0);
+      break;
+    case sched::action_kind::admitted:
+      if (record) record->entered_queue(*node_of(a), {a.count}, trace_ns());
+      break;
+    case sched::action_kind::left:
+      if (record) record->left_queue(*node_of(a), trace_ns());
+      break;
   }
 }
 

@@ -199,7 +199,7 @@ bool engine::impl::stop(std::chrono::milliseconds patience) {
     if (stopped) return true;
     take_in();
     stopped = true;
-    if (record) record->tell_pending(nodes);
+    if (record) record->tell_pending(nodes, scheduler);
     dropping.store(true, std::memory_order_relaxed);
     for (node* n = nodes; n != nullptr; n = n->next)
       n->run.cancelled.store(true, std::memory_order_relaxed);

@@ -134,7 +134,7 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   if (launch != nullptr && options.lazy_loading) and_loading = load(launch->kernel, n->device);
   if (record) {
     if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
-    record->submitted(*n, after, and_loading, scheduler);
+    record->submitted(*n, after, and_loading);
   }
   if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());
   [[maybe_unused]] const command_id id = scheduler.submit(

@@ -52,6 +52,7 @@ struct recorded_node {
   trace::number number = trace::none;
   std::uint32_t note = no_note;
   std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
+  std::uint64_t admitted = 0;     // it got a connection, after it had waited for one
   bool began = false;
   std::int32_t status = 0;  // it failed
   short_list<wait, 3> waits;

@@ -270,8 +270,6 @@ void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int 
 
 // CUDA: the legacy stream and the blocking streams of a device wait for each other.
 void recorder::depend_on_stream(node& n, stream_notes& s) {
-  if (s.last == no_note || notes_[s.last].ended != trace::never)
-    s.last_queue = queue_class::compute;
   depend(n, s.last, trace::wait_cause::stream_order);
   if (s.kind != stream_kind::non_blocking) {
     if (s.kind == stream_kind::legacy) {
@@ -286,14 +284,25 @@ void recorder::depend_on_stream(node& n, stream_notes& s) {
   keep(s.last, n.recorded.note);
 }
 
-void recorder::enter_queue(node& n, stream_notes& s, const sched::scheduler& queues) {
-  queue_class queue = queue_of(n.as);
-  if (n.as.order == command_order::in_stream && stands_like_host_function(n.as))
-    queue = host_function_queue(s.last_queue, !n.recorded.waits.empty());
-  else if (queue != queue_class::none)
-    s.last_queue = queue;
-  if (const std::optional<std::uint64_t> ahead = queues.ahead(n.as.stream, queue))
-    keep(n.recorded.ahead, reinterpret_cast<const node*>(*ahead)->recorded.note);
+void recorder::entered_queue(node& n, command_id behind, std::uint64_t waited_until) {
+  if (n.recorded.number == trace::none) return;
+  std::uint32_t found = commands_.find(behind.value);
+  if (found == no_note) {
+    const auto gone = std::find_if(left_.begin(), left_.end(),
+                                   [&](const left_note& l) { return l.command == behind.value; });
+    if (gone != left_.end()) found = gone->note;
+  }
+  keep(n.recorded.ahead, found);
+  n.recorded.admitted = waited_until;
+}
+
+void recorder::left_queue(node& n, std::uint64_t ns) {
+  if (n.recorded.number == trace::none) return;
+  notes_[n.recorded.note].left_queue = ns;
+  if (one_connection_) return;
+  left_note& oldest = left_[left_count_++ % left_.size()];
+  oldest.command = n.id.value;
+  keep(oldest.note, n.recorded.note);
 }
 
 std::array<std::uint32_t, 2> recorder::engine_key(const node& n) const {
@@ -443,7 +452,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
 }
 
 void recorder::submitted(node& n, std::span<const command_id> after,
-                         std::span<const command_id> loading, const sched::scheduler& queues) {
+                         std::span<const command_id> loading) {
   stream_notes& s = streams_[n.as.stream.value];
   after_.clear();
   for (const command_id id : after)
@@ -474,7 +483,6 @@ void recorder::submitted(node& n, std::span<const command_id> after,
         found != no_note && std::none_of(n.recorded.waits.begin(), n.recorded.waits.end(),
                                          [&](const auto& w) { return w.on == found; }))
       depend(n, found, trace::wait_cause::loading);
-  enter_queue(n, s, queues);
 }
 
 void recorder::started(node& n, std::uint64_t ns) {
@@ -503,20 +511,15 @@ void recorder::started(node& n, std::uint64_t ns) {
                     [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; }),
                 e, e + 1);
   n.times.ready = ready;
-  std::uint64_t from = ready;
+  std::uint64_t from = std::max(ready, n.recorded.admitted);
   if (n.recorded.ahead != no_note) {
-    const note& ahead = notes_[n.recorded.ahead];
-    // With several connections one of those that held them may still do so.
-    const bool stands = ahead.left_queue == trace::never && ahead.ended == trace::never;
-    const std::uint64_t left = stands ? ns : ahead.left_queue;
-    if (left != trace::never && left > from) {
-      from = left;
-      add(n.recorded.ahead, trace::wait_cause::queue_head, left);
-    }
+    // Never: it was taken out of its queue, in front of which the other one still stands.
+    if (const std::uint64_t left = notes_[n.recorded.ahead].left_queue; left != trace::never)
+      from = std::max(from, left);
+    if (from > ready) add(n.recorded.ahead, trace::wait_cause::queue_head, from);
     drop(std::exchange(n.recorded.ahead, no_note));
   }
   const bool kernel = n.as.kind == command_kind::kernel;
-  notes_[n.recorded.note].left_queue = kernel ? ns : from;
   if (kernel || n.as.kind == command_kind::copy || n.as.kind == command_kind::host_function) {
     std::uint32_t& last = last_on_engine(n);
     if (ns > from && last != no_note && notes_[last].ended > from &&

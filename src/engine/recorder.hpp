@@ -63,8 +63,10 @@ class recorder final : public allocation_observer {
   // --- operations
   void add_stream(stream_id id, device_id device, stream_kind kind, int priority);
   // `loading`: what a kernel comes after because it is loaded at its first use.
-  void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading,
-                 const sched::scheduler& queues);
+  void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading);
+  // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
+  void entered_queue(node& n, command_id behind, std::uint64_t waited_until);
+  void left_queue(node& n, std::uint64_t ns);
   void started(node& n,
                std::uint64_t ns);  // the scheduler lets it begin; kernels: their blocks may
   void finished(node& n, std::uint64_t ns);
@@ -103,14 +105,15 @@ class recorder final : public allocation_observer {
 
   // What is pending when the recording ends is told with what it waits for; `first` is one of all
   // nodes.
-  void tell_pending(node* first);
+  void tell_pending(node* first, const sched::scheduler& queues);
   void close(trace::ending how, bool deterministic, std::uint64_t ns);
 
  private:
+  static constexpr std::uint32_t no_note = recorded_node::no_note;
   struct note {
     trace::number operation = trace::none;
     std::uint64_t ended = trace::never;
-    std::uint64_t left_queue = trace::never;
+    std::uint64_t left_queue = trace::never;  // when others waited for that
     std::uint32_t references = 0;
   };
   struct stream_notes {
@@ -119,7 +122,11 @@ class recorder final : public allocation_observer {
     stream_kind kind = stream_kind::blocking;
     std::uint32_t last = no_note;
     trace::number done = trace::none;  // behind `last`, when its number is higher
-    queue_class last_queue = queue_class::compute;
+  };
+  // What left its hardware queue and may be over.
+  struct left_note {
+    std::uint64_t command = command_id::none_value;
+    std::uint32_t note = no_note;
   };
   // What tells an operation that is done within its call from another one.
   struct likeness {
@@ -135,7 +142,6 @@ class recorder final : public allocation_observer {
     [[nodiscard]] bool has_pointers_of(const kernel_operation& launch) const;
     void keep_pointers_of(const kernel_operation& launch);
   };
-  static constexpr std::uint32_t no_note = recorded_node::no_note;
   static constexpr std::size_t engine_keys = 8;
 
   trace::number number_of(recorded_thread& thread) {
@@ -149,7 +155,6 @@ class recorder final : public allocation_observer {
   void drop(std::uint32_t note);
   void depend(node& n, std::uint32_t on, trace::wait_cause cause);
   void depend_on_stream(node& n, stream_notes& s);
-  void enter_queue(node& n, stream_notes& s, const sched::scheduler& queues);
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
   std::uint32_t& last_on_engine(const node& n);
   bool tell_waits(node& n);
@@ -196,7 +201,9 @@ class recorder final : public allocation_observer {
   std::map<std::uint32_t, std::uint32_t> legacy_;                // by device
   id_ring commands_;                                             // pending ones: their notes
   std::vector<std::array<std::uint32_t, engine_keys>> engines_;  // device, engine: last
-  std::array<known_memory, 64> memory_;                          // by address
+  std::array<left_note, most_connections> left_;                 // the last ones, in turn
+  std::size_t left_count_ = 0;
+  std::array<known_memory, 64> memory_;  // by address
   std::array<likeness, 256> likenesses_;
   std::unordered_map<const void*, trace::number> events_;
   std::vector<trace::byte_range> ranges_;

@@ -28,14 +28,30 @@ bool recorder::tell_waits(node& n) {
     const std::uint64_t until = notes_[w.on].ended;
     if (until == trace::never || until > n.times.queued) add(w.on, w.cause, until);
   }
-  if (n.recorded.ahead != no_note && notes_[n.recorded.ahead].left_queue == trace::never)
+  if (n.recorded.ahead != no_note && n.recorded.admitted == 0 &&
+      notes_[n.recorded.ahead].left_queue == trace::never)
     add(n.recorded.ahead, trace::wait_cause::queue_head, trace::never);
   std::sort(n.recorded.edges.begin(), n.recorded.edges.end(),
             [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; });
   return waits;
 }
 
-void recorder::tell_pending(node* first) {
+void recorder::tell_pending(node* first, const sched::scheduler& queues) {
+  // Who waits for a connection is held by what is stuck in all of them.
+  std::unordered_map<const node*, std::uint32_t> crowds;  // their devices
+  for (std::uint32_t device = 0; device < copy_engines_.size(); ++device)
+    for (const std::uint64_t waits : queues.crowd({device}))
+      crowds.emplace(reinterpret_cast<const node*>(waits), device);
+  const auto tell_crowd = [&](node& n) {
+    const auto found = crowds.find(&n);
+    if (found == crowds.end()) return false;
+    for (const std::uint64_t other : queues.stuck({found->second}))
+      n.recorded.edges.push_back({.from = reinterpret_cast<const node*>(other)->recorded.number,
+                                  .call = trace::none,
+                                  .cause = trace::wait_cause::queue_head,
+                                  .until = trace::never});
+    return true;
+  };
   for (node* n = first; n != nullptr; n = n->next) {
     recorded_node& r = n->recorded;
     if (r.number == trace::none || n->ended) continue;
@@ -44,7 +60,7 @@ void recorder::tell_pending(node* first) {
     if (r.began) {
       told.ready = since(n->times.ready);
       told.started = since(std::max(n->times.begin, n->times.ready));
-    } else if (!tell_waits(*n)) {
+    } else if (const bool waits = tell_waits(*n); !tell_crowd(*n) && !waits) {
       told.ready = since(n->times.queued);
       for (const trace::edge& e : r.edges) told.ready = std::max(told.ready, e.until);
       // Nothing holds it but others that run.

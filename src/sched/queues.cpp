@@ -17,23 +17,6 @@ line* scheduler::impl::queue(const pending_command& c) {
   return &devices[s.device].queues[place_of(s.connection, c.queue)];
 }
 
-std::optional<std::uint64_t> scheduler::impl::ahead(const stream_state& s,
-                                                    queue_class queue) const {
-  if (!is_shared(queue, connections)) {
-    return std::nullopt;
-  }
-  const device_state& d = devices[s.device];
-  index last = none;
-  if (s.connection != no_connection) {
-    last = d.queues[place_of(s.connection, queue)].tail;
-  } else {
-    // Where all are stuck, what holds one of them is named.
-    const line& q = d.queues[place_of(free_connection(d), queue)];
-    last = connections == 1 ? q.tail : q.head;
-  }
-  return last == none ? std::nullopt : std::optional(commands[last].payload);
-}
-
 // The connection that an idle stream takes: one that no stream has work in; or the next that
 // nothing is stuck in. The bits of a connection say so.
 std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
@@ -103,9 +86,14 @@ void scheduler::impl::move(index stream, std::uint32_t connection) {
   line& from = d.queues[place_of(s.connection, queue_class::compute)];
   line& to = d.queues[place_of(connection, queue_class::compute)];
   line stays;
+  index before = none;
   for (index i = from.head; i != none;) {
     const index next = std::exchange(commands[i].queue_next, none);
-    append(commands[i].stream == stream ? to : stays, i);
+    line& q = commands[i].stream == stream ? to : stays;
+    if (tells_queues && q.tail != std::exchange(before, i)) {
+      tell_new_place(commands[i], q.tail, d.last_left[connection]);
+    }
+    append(q, i);
     i = next;
   }
   from = stays;
@@ -169,8 +157,26 @@ void scheduler::impl::enter_connection(index command, std::uint32_t connection) 
   if (streams[c.stream].connection == no_connection) {
     bind(c.stream, connection);
   }
-  append(*queue(c), command);
+  line& q = *queue(c);
+  tell_place(c, q.tail);
+  append(q, command);
   note_stuck(c, true);
+}
+
+// What stood in front of it does not any more; `freed_by` made that possible.
+void scheduler::impl::tell_new_place(const pending_command& c, index behind,
+                                     std::uint64_t freed_by) {
+  if (behind != none && commands[behind].stream != c.stream) {
+    emit(action_kind::entered, c, commands[behind].id);
+  } else {
+    emit(action_kind::admitted, c, freed_by);
+  }
+}
+
+void scheduler::impl::tell_place(const pending_command& c, index behind) {
+  if (tells_queues && behind != none && commands[behind].stream != c.stream) {
+    emit(action_kind::entered, c, commands[behind].id);
+  }
 }
 
 // Where something is stuck in every connection, what a stream without one gets has to wait until
@@ -221,6 +227,9 @@ bool scheduler::impl::admit(device_state& d) {
     --crowded;
   }
   enter_connection(command, connection);
+  if (tells_queues && at_head(command)) {
+    emit(action_kind::admitted, c, d.last_left[streams[c.stream].connection]);
+  }
   if (c.at == phase::held && at_head(command)) {
     c.at = phase::ready;
     push(ready, command);
@@ -255,6 +264,15 @@ void scheduler::impl::leave_queue(index command) {
     return;
   }
   q->head = c.queue_next;
+  if (tells_queues) {
+    if (c.queue == queue_class::compute) {
+      devices[streams[c.stream].device].last_left[streams[c.stream].connection] = c.id;
+    }
+    if (crowded != 0 || !devices[streams[c.stream].device].sharers.empty() ||
+        (q->head != none && commands[q->head].stream != c.stream)) {
+      emit(action_kind::left, c);
+    }
+  }
   if (q->head == none) {
     q->tail = none;
     note_stuck(c, false);
@@ -277,9 +295,16 @@ void scheduler::impl::take_out_of_queue(index command) {
   while (commands[previous].queue_next != command) {
     previous = commands[previous].queue_next;
   }
-  commands[previous].queue_next = commands[command].queue_next;
+  const index next = commands[command].queue_next;
+  commands[previous].queue_next = next;
   if (q->tail == command) {
     q->tail = previous;
+  }
+  if (tells_queues) {
+    emit(action_kind::admitted, commands[command], command_id::none_value);
+    if (next != none) {
+      tell_new_place(commands[next], previous, commands[command].id);
+    }
   }
 }
 

@@ -38,6 +38,7 @@ scheduler::impl::impl(machine m) : connections(usable_connections(m.connections)
     d.free_shared = l.multiprocessors * l.shared_per_multiprocessor;
     d.free_wide_shared = d.free_wide_registers = l.multiprocessors;
     d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
+    d.last_left.fill(command_id::none_value);
     d.queues.resize(static_cast<std::size_t>(connections) * queues_per_connection);
   }
 }
@@ -93,6 +94,7 @@ command_id scheduler::submit(const command& c, std::span<const command_id> after
 }
 void scheduler::set_time(std::uint64_t now) { impl_->now = now; }
 bool scheduler::needs_time() const { return impl_->needs_time(); }
+void scheduler::tell_queues() { impl_->tells_queues = true; }
 void scheduler::complete(command_id id) { impl_->complete(id); }
 void scheduler::blocks_done(command_id id, std::uint64_t n) { impl_->blocks_done(id, n); }
 void scheduler::abandon(command_id id) { impl_->abandon(id); }
@@ -120,8 +122,23 @@ std::vector<command_id> scheduler::pending_work(device_id device) const {
   }
   return all;
 }
-std::optional<std::uint64_t> scheduler::ahead(stream_id stream, queue_class queue) const {
-  return impl_->ahead(impl_->streams[stream.value], queue);
+std::vector<std::uint64_t> scheduler::crowd(device_id device) const {
+  std::vector<std::uint64_t> all;
+  for (index i = impl_->devices[device.value].crowd.head; i != none;) {
+    all.push_back(impl_->commands[i].payload);
+    i = impl_->commands[i].queue_next;
+  }
+  return all;
+}
+std::vector<std::uint64_t> scheduler::stuck(device_id device) const {
+  std::vector<std::uint64_t> all;
+  for (std::uint32_t i = 0; i < impl_->connections; ++i) {
+    const std::size_t place = impl_->place_of(i, queue_class::compute);
+    if (const index head = impl_->devices[device.value].queues[place].head; head != none) {
+      all.push_back(impl_->commands[head].payload);
+    }
+  }
+  return all;
 }
 int scheduler::waiting_priority(device_id device) const {
   const device_state& d = impl_->devices[device.value];

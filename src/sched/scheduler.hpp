@@ -16,7 +16,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +58,10 @@ enum class action_kind : std::uint8_t {
   grant,    // `count` more blocks of the kernel may run
   reached,  // an instant command came to its place in the stream and is complete
   release,  // the host wait `waiter` is over
+  // After tell_queues. What the order of its own stream holds anyway is not told.
+  entered,   // it stands in its hardware queue behind the command `count`
+  admitted,  // no other stream is in front of it any more; `count`, if any, left that place last
+  left,      // it left its hardware queue, and others waited for that
 };
 
 struct action {
@@ -97,6 +100,9 @@ class scheduler {
   void set_time(std::uint64_t now);
   [[nodiscard]] bool needs_time() const;
 
+  // From now on actions say who stands in whose way in hardware queues.
+  void tell_queues();
+
   // Pending work still runs; the id is not reused before it is done.
   void destroy_stream(stream_id stream);
 
@@ -131,8 +137,9 @@ class scheduler {
   [[nodiscard]] bool clear_for(stream_id stream, const kernel_shape& kernel) const;
   // The last work of every stream of the device that has work pending.
   [[nodiscard]] std::vector<command_id> pending_work(device_id device) const;
-  // The payload of the command behind which the stream's next one of that queue will stand.
-  [[nodiscard]] std::optional<std::uint64_t> ahead(stream_id stream, queue_class queue) const;
+  // Payloads: of what has to wait for a connection, and of what is stuck in each of them.
+  [[nodiscard]] std::vector<std::uint64_t> crowd(device_id device) const;
+  [[nodiscard]] std::vector<std::uint64_t> stuck(device_id device) const;
   // Commands in this queue of the stream that take an entry and have not begun (entry_of).
   [[nodiscard]] std::uint32_t pending_entries(stream_id stream, queue_class queue) const;
   // The best priority among kernels that are ready and wait for room on the device, for all or for

@@ -16,7 +16,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -157,6 +156,7 @@ struct device_state {
   std::array<std::uint32_t, most_connections> streams_in{};
   std::deque<connection_sharer> sharers;  // in the order in which they came; some are no more
   line crowd;                             // through queue_next: wait for a connection
+  std::array<std::uint64_t, most_connections> last_left{};  // ids; with tells_queues
   std::array<line, engine_count> copies;
   std::array<std::uint32_t, engine_count> copying{};
 
@@ -196,7 +196,6 @@ struct scheduler::impl {
     return connection + static_cast<std::size_t>(queue) * connections;
   }
   [[nodiscard]] line* queue(const pending_command& c);
-  [[nodiscard]] std::optional<std::uint64_t> ahead(const stream_state& s, queue_class queue) const;
   [[nodiscard]] std::uint32_t all_connections() const {
     return ~std::uint32_t{0} >> (most_connections - connections);
   }
@@ -219,6 +218,8 @@ struct scheduler::impl {
   void leave_queue(index command);
   [[nodiscard]] bool had_nothing_to_wait_for(const pending_command& c) const;
   void take_out_of_queue(index command);
+  void tell_place(const pending_command& c, index behind);
+  void tell_new_place(const pending_command& c, index behind, std::uint64_t freed_by);
 
   // engines.cpp
   void settle();
@@ -274,6 +275,7 @@ struct scheduler::impl {
   bool host_function_runs = false;
   std::uint32_t crowded = 0;  // devices with a crowd
   std::uint32_t connections;
+  bool tells_queues = false;
   std::uint64_t grace = 0, now = 0;
   std::uint64_t next_waiter = 0;
   std::vector<action> actions;

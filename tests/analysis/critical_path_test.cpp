@@ -93,7 +93,7 @@ TEST(CriticalPath, NamesTheQueueThatHeldAnotherStream) {
   expect_whole(p, t);
   // c started when b left the queue, which waited for a: a is on the path, b is not.
   EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 90_us);
-  EXPECT_EQ(time_of(p, path_work::kernel, path_link::stream_order), 50_us);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::queue_head), 50_us);
 }
 
 TEST(CriticalPath, IsTheHostsWhenTheHostIsLate) {

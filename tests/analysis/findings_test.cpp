@@ -310,6 +310,49 @@ TEST(Findings, TooFewQueuesAreFound) {
   expect_without(two_kernels_per_stream(8, false), "few-hardware-queues");
 }
 
+// As many streams as there are connections, or more, with four kernels each.
+trace::trace streams_of_kernels(std::uint32_t connections, bool breadth_first,
+                                const std::string& profile = "h200") {
+  constexpr int streams = 32, kernels = 4;
+  program_builder b;
+  b.connections(connections);
+  b.records().head.profile = profile;
+  std::vector<number> s;
+  for (int i = 0; i < streams; ++i) s.push_back(b.stream());
+  for (int i = 0; i < streams * kernels; ++i) {
+    const int where = breadth_first ? i % streams : i / kernels;
+    b.line(95).kernel(s[static_cast<std::size_t>(where)], "step", 500_us);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, StreamsThatWaitForAConnectionAreFound) {
+  const trace::trace t = streams_of_kernels(8, false);
+  const nanoseconds best = streams_of_kernels(32, false).end;
+  EXPECT_GT(t.end, 2 * best);
+  const finding f = found(t, "few-hardware-queues");
+  EXPECT_EQ(f.cost, t.end - best);
+  EXPECT_EQ(f.count, 24u);  // the first kernel of each of the other streams
+  EXPECT_NE(f.change.find("CUDA_DEVICE_MAX_CONNECTIONS=32"), std::string::npos);
+  // It waited for nothing else, and until the last kernel of a stream made room for it.
+  const trace::operation& waits = t.operations[8 * 4];
+  ASSERT_EQ(waits.waits.size(), 1u);
+  EXPECT_EQ(waits.waits[0].cause, trace::wait_cause::queue_head);
+  EXPECT_EQ(waits.waits[0].from, 3u);
+  EXPECT_EQ(waits.waits[0].until, t.operations[2].ended);
+}
+
+TEST(Findings, EnoughConnectionsAreHealthy) {
+  expect_healthy(streams_of_kernels(32, false));
+  expect_healthy(streams_of_kernels(8, true));
+}
+
+TEST(Findings, ADeviceWithOneQueueIsNotToldToHaveMore) {
+  expect_without(streams_of_kernels(1, false, "fermi"), "few-hardware-queues");
+  EXPECT_GT(found(streams_of_kernels(1, false), "few-hardware-queues").cost, 1_ms);
+}
+
 trace::trace many_streams(int streams) {
   program_builder b;
   b.launch_cost = 1_us;

@@ -92,14 +92,42 @@ class Modelled(unittest.TestCase):
         kernels = {}
         for how in ("all", "early"):
             self.run_modelled(HERE / "programs/joins.cu", "--quiet", name=how, arguments=(how,))
-            facts = json.loads(subprocess.run(
-                [TOOLKIT / "bin/streambed", "explain", "--json", self.work / f"{how}.sbt"],
-                capture_output=True, text=True, timeout=60, check=True).stdout)
-            path = facts["bound"]["path"]
+            path = self.explained(self.work / f"{how}.sbt")["bound"]["path"]
             kernels[how] = sum(s["end"] - s["begin"] for s in path if s["work"] == "kernel")
             self.assertEqual(any(s["link"] == "other_thread" for s in path), how == "all")
         self.assertGreater(kernels["all"], 1_000_000)
         self.assertLess(kernels["early"], 500_000)
+
+    def explained(self, trace):
+        return json.loads(subprocess.run(
+            [TOOLKIT / "bin/streambed", "explain", "--json", trace],
+            capture_output=True, text=True, timeout=60, check=True).stdout)
+
+    def test_a_wait_for_a_connection_is_told_as_one(self):
+        program = HERE / "programs/crowd.cu"
+        self.assertTrue(self.same_twice(program, arguments=("depth",)).endswith("ok\n"))
+        facts = self.explained(self.work / "first.sbt")
+        # The ninth stream's first kernel waits until the first stream's last one leaves its queue.
+        waits = [line.split(",")[-2] for line in self.exported(self.work / "first.sbt").splitlines()]
+        self.assertEqual(len(waits), 1 + 1 + 16 * 4)
+        self.assertRegex(waits[2 + 8 * 4], r"^queue_head:4:\d+$")
+        self.assertEqual(sum("queue_head" in w for w in waits), 8)
+        self.assertFalse(any("device_full" in w for w in waits))
+        self.assertTrue(any(c["link"] == "queue_head" and c["percent"] > 5
+                            for c in facts["bound"]["causes"]))
+        found = {f["rule"]: f for f in facts["findings"]}["few-hardware-queues"]
+        self.assertIn("CUDA_DEVICE_MAX_CONNECTIONS=32", found["change"])
+        self.run_modelled(program, "--quiet", "--connections", "32", name="more",
+                          arguments=("depth",))
+        more = self.explained(self.work / "more.sbt")
+        gained = facts["run"]["length"] - more["run"]["length"]
+        self.assertLess(abs(found["cost"] - gained), gained / 50)
+        self.assertEqual(more["findings"], [])
+
+    def test_streams_that_find_a_connection_are_healthy(self):
+        self.run_modelled(HERE / "programs/crowd.cu", "--quiet", arguments=("breadth",))
+        self.assertEqual(self.explained(self.work / "run.sbt")["findings"], [])
+        self.assertNotIn("queue_head", self.exported(self.work / "run.sbt"))
 
     def test_a_hang_is_told_and_ends(self):
         done = self.run_modelled(HERE / "programs/hangs.cu", status=124)

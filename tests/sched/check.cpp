@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 
 #include "oracle.hpp"
 #include "program.hpp"
@@ -31,6 +32,7 @@ class performance {
         scheduler_(machine_),
         oracle_(machine_),
         trace_(trace) {
+    scheduler_.tell_queues();
     for (std::uint32_t i = 0; i < p.streams; ++i) {
       add_stream(i);
     }
@@ -310,6 +312,15 @@ class performance {
           note([&] { return "  reached " + oracle_.describe(i); });
           wrong = oracle_.reached(i);
           break;
+        case action_kind::entered:
+          behind_[i] = a.count;
+          break;
+        case action_kind::admitted:
+          behind_.erase(i);
+          break;
+        case action_kind::left:
+          left_.insert(a.id.value);
+          break;
         case action_kind::release: {
           note([&] { return "  release " + std::to_string(a.waiter.value); });
           const auto found = waits_.find(a.waiter.value);
@@ -323,6 +334,11 @@ class performance {
           }
           break;
         }
+      }
+      if (const auto other = behind_.find(i);
+          (a.kind == action_kind::start || a.kind == action_kind::reached) && wrong.empty() &&
+          other != behind_.end() && !left_.contains(other->second)) {
+        wrong = "a command starts before what it was told to stand behind";
       }
       if (a.kind != action_kind::release && error_.empty() && ids_[i] != a.id) {
         wrong = "an action names another command than its payload";
@@ -354,6 +370,8 @@ class performance {
   oracle oracle_;
   std::vector<command_id> ids_;
   std::map<std::uint64_t, command_set> waits_;
+  std::map<std::size_t, std::uint64_t> behind_;  // commands, and whom they stand behind
+  std::set<std::uint64_t> left_;                 // ids: their queue
   std::string error_;
   std::string* trace_;
 };

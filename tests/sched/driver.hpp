@@ -103,6 +103,9 @@ class driver {
         }
         break;
       case action_kind::reached:
+      case action_kind::entered:
+      case action_kind::admitted:
+      case action_kind::left:
         break;
       case action_kind::release:
         released_.insert(a.waiter.value);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <tuple>
 #include <vector>
 
 #include "commands.hpp"
@@ -332,6 +333,76 @@ TEST(copy_engines, fills_and_host_copies_wait_for_no_engine) {
   }
   EXPECT_TRUE(d.done(d.submit(fill_in(d.non_blocking()))));
   EXPECT_TRUE(d.done(d.submit(copy_in(d.non_blocking(), copy_direction::host_to_host))));
+}
+
+// --- who is told to stand in whose way
+
+using told = std::vector<std::tuple<action_kind, std::uint64_t, std::uint64_t>>;
+
+told told_of(const driver& d) {
+  told all;
+  for (const action& a : d.history()) {
+    if (a.kind == action_kind::entered || a.kind == action_kind::admitted ||
+        a.kind == action_kind::left) {
+      all.emplace_back(a.kind, a.id.value, a.kind == action_kind::left ? 0 : a.count);
+    }
+  }
+  return all;
+}
+
+TEST(told_queues, name_the_command_of_another_stream_in_front) {
+  driver d(1);
+  d.get().tell_queues();
+  const stream_id a = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(a));
+  const command_id stuck = d.submit(kernel_in(a));
+  const command_id other = d.submit(kernel_in(d.non_blocking()));
+  EXPECT_FALSE(d.done(other));
+  d.open(gate);
+  EXPECT_EQ(told_of(d), (told{{action_kind::entered, other.value, stuck.value},
+                              {action_kind::left, stuck.value, 0}}));
+}
+
+TEST(told_queues, do_not_name_what_the_stream_orders_anyway) {
+  driver d(1);
+  d.get().tell_queues();
+  const stream_id a = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(a));
+  d.submit(kernel_in(a));
+  d.submit(fill_in(a));
+  d.open(gate);
+  EXPECT_EQ(told_of(d), told{});
+}
+
+TEST(told_queues, name_the_command_whose_leaving_freed_a_connection) {
+  driver d(2);
+  d.get().tell_queues();
+  std::vector<command_id> gates, stuck;
+  for (int i = 0; i < 2; ++i) {
+    const stream_id s = d.non_blocking();
+    gates.push_back(d.hold(kernel_in(s)));
+    stuck.push_back(d.hold(kernel_in(s)));
+  }
+  const stream_id crowded = d.non_blocking();
+  const command_id waits = d.submit(kernel_in(crowded));
+  ASSERT_FALSE(d.done(waits));
+  EXPECT_EQ(d.get().crowd({0}).size(), 1U);
+  EXPECT_EQ(d.get().stuck({0}).size(), 2U);
+  d.open(gates[1]);
+  EXPECT_TRUE(d.done(waits));
+  EXPECT_EQ(told_of(d), (told{{action_kind::left, stuck[1].value, 0},
+                              {action_kind::admitted, waits.value, stuck[1].value}}));
+  EXPECT_TRUE(d.get().crowd({0}).empty());
+}
+
+TEST(told_queues, are_silent_unless_somebody_asked) {
+  driver d(1);
+  const stream_id a = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(a));
+  d.submit(kernel_in(a));
+  d.submit(kernel_in(d.non_blocking()));
+  d.open(gate);
+  EXPECT_EQ(told_of(d), told{});
 }
 
 device_limits with_engines(std::uint32_t copy_engines) {

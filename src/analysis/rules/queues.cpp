@@ -7,14 +7,30 @@
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
+#include "model/profile.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::analysis {
 
+namespace {
+
+// More connections there are not, whatever one sets.
+std::uint32_t most_connections_of(const trace::trace& t) {
+  const profile* p = find_profile(t.head.profile);
+  return p == nullptr
+             ? most_connections
+             : std::min(most_connections, static_cast<std::uint32_t>(p->device.hardware_queues));
+}
+
+}  // namespace
+
 void find_few_queues(const evidence& e, findings& out) {
+  const std::uint32_t most = most_connections_of(e.t);
+  if (e.t.head.connections >= most) return;
   const std::vector<held_operation> held = held_by(e.t, trace::wait_cause::queue_head);
   if (held.empty()) return;
   program changed = e.p;
-  set_connections(changed, 32);
+  set_connections(changed, most);
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 
@@ -26,10 +42,9 @@ void find_few_queues(const evidence& e, findings& out) {
       "A hardware queue is worked off in the order of issue: an operation that cannot start yet "
       "holds everything behind it, whatever its stream.";
   f.change = fmt::format(
-      "Set CUDA_DEVICE_MAX_CONNECTIONS to 8 or more before the program starts (it was {}), or "
-      "issue "
-      "what can start at once before what has to wait.",
-      e.t.head.connections);
+      "Set CUDA_DEVICE_MAX_CONNECTIONS={} before the program starts (it was {}), or issue what can "
+      "start at once before what has to wait.",
+      most, e.t.head.connections);
   f.cost = cost;
   add_operations(e.t, f, operations_of(held));
   describe(e.t, f, held);
