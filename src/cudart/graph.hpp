@@ -136,9 +136,10 @@ struct CUgraphExec_st {
   };
   std::vector<step> steps;   // in an order that respects the edges, child graphs unfolded
   bool moves_memory = true;  // a step of them allocates, frees or copies
+  bool works = true;         // a step of them is no empty node
   std::shared_ptr<const std::vector<sb::engine::condition_default>> defaults;
   std::shared_ptr<void> instance;  // see CUgraph_st::instance
-  sb::command_id newest_launch;
+  sb::command_id newest_launch, newest_upload;
 };
 
 namespace sb::cudart {

@@ -132,6 +132,10 @@ status refresh(CUgraphExec_st& exec) {
                std::holds_alternative<free_node>(step.node->recipe.detail) ||
                step.node->recipe.type == cudaGraphNodeTypeMemcpy;
       });
+  exec.works =
+      std::any_of(exec.steps.begin(), exec.steps.end(), [](const CUgraphExec_st::step& step) {
+        return step.node->recipe.type != cudaGraphNodeTypeEmpty;
+      });
   exec.stale = false;
   return status::success;
 }
@@ -173,6 +177,9 @@ bool copies_from_pageable(const CUgraphNode_st& node) {
 status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   const std::lock_guard lock(exec.mutex);
   if (const status s = refresh(exec); s != status::success) return s;
+  // CUDA: a graph without nodes, or of empty ones, is no work; mixes.tsv
+  // legacy.empty.graph.holds.b2, parts.tsv asked.legacy.empty.node.holds
+  if (!exec.works) return status::success;
   if (const status s = account_for_memory(exec); s != status::success) return s;
   std::vector<engine::operation> made;
   made.reserve(exec.steps.size());
@@ -197,11 +204,12 @@ status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
     item.after = step.after;
     items.push_back(item);
   }
-  // CUDA: an executable never runs beside itself; capture.tsv samegraph.second.query
+  // CUDA: an executable never runs beside itself, nor before it is uploaded; capture.tsv
+  // samegraph.second.query, parts.tsv asked.launch.beside.held.upload
   std::vector<command_id> after;
-  if (exec.newest_launch.valid()) after.push_back(exec.newest_launch);
-  // CUDA: a graph without nodes is no work; mixes.tsv legacy.empty.graph.holds.b2
-  if (items.empty()) return status::success;
+  for (const command_id earlier : {exec.newest_launch, exec.newest_upload}) {
+    if (earlier.valid()) after.push_back(earlier);
+  }
   exec.newest_launch = the_engine().submit_graph(stream.id, items, after, exec.defaults);
   wait = copies_to_pageable(exec) || wait;
   return status::success;
@@ -434,18 +442,18 @@ SB_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t 
 SB_PTSZ(cudaGraphLaunch, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))
 
 // There is nothing to bring to the device ahead of a launch; the checks are the launch's. CUDA: it
-// is work of its stream; mixes.tsv legacy.upload.holds.b2
+// is work of its stream, and launches come after it; mixes.tsv legacy.upload.holds.b2
 SB_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t handle) {
   return entry(call_kind::device, [&]() -> status {
     if (!execs().alive(exec)) return status::invalid_value;
     const auto stream = resolve(handle);
     if (!stream) return stream.error();
     if (const status s = refuse_captured(**stream); s != status::success) return s;
-    {
-      const std::lock_guard lock(exec->mutex);
-      if (const status s = refresh(*exec); s != status::success) return s;
-    }
-    return enqueue(**stream, engine::marker_operation{}).error();
+    const std::lock_guard lock(exec->mutex);
+    if (const status s = refresh(*exec); s != status::success) return s;
+    const auto upload = enqueue(**stream, engine::marker_operation{});
+    if (upload) exec->newest_upload = *upload;
+    return upload.error();
   });
 }
 SB_PTSZ(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, stream))

@@ -14,6 +14,7 @@ struct block {
   device_id device;
   std::uint64_t bytes = 0;
   bool live = false;
+  bool mapped = false;                // by a launch, until it is trimmed
   bool held = true;                   // by a node
   const CUgraph_st* owner = nullptr;  // whose node allocates it; only compared
   bool freed_inside = false;          // by a node of that graph
@@ -26,15 +27,24 @@ struct memory_book {
   std::unordered_map<void*, block> blocks;
   std::map<std::uint32_t, graph_memory_use> use;
 
-  void set_live(block& b, bool live) {
-    if (b.live == live) return;
-    b.live = live;
+  std::map<std::uint32_t, std::uint64_t> mapped;  // bytes, by device
+
+  // CUDA: what a launch mapped counts until the graph goes or the memory is trimmed, in units that
+  // a pool has too; parts.tsv graph_parts.mem.used, graph_parts.mem.reserved
+  void map(block& b, bool to) {
+    constexpr std::uint64_t unit = std::uint64_t{32} << 20;
+    if (b.mapped == to) return;
+    b.mapped = to;
+    std::uint64_t& bytes = mapped[b.device.value];
+    bytes += to ? b.bytes : -b.bytes;
     graph_memory_use& u = use[b.device.value];
-    u.used += live ? b.bytes : -b.bytes;
+    u.used = (bytes + unit - 1) / unit * unit;
     u.used_high = std::max(u.used_high, u.used);
+    u.reserved = std::max(u.reserved, u.used);
+    u.reserved_high = std::max(u.reserved_high, u.reserved);
   }
   void release(std::unordered_map<void*, block>::iterator gone) {
-    use[gone->second.device.value].reserved -= gone->second.bytes;
+    map(gone->second, false);
     engine::memory::instance().free_graph(gone->first);
     blocks.erase(gone);
   }
@@ -109,9 +119,6 @@ result<node_recipe> alloc_recipe(cudaMemAllocNodeParams& params) {
     block& b = all.blocks[*memory];
     b.device = recipe.device;
     b.bytes = params.bytesize;
-    graph_memory_use& u = all.use[device];
-    u.reserved += params.bytesize;
-    u.reserved_high = std::max(u.reserved_high, u.reserved);
   }
   recipe.keeps = std::shared_ptr<void>(*memory, let_go);
   return recipe;
@@ -170,8 +177,12 @@ status launch_graph_memory(const std::vector<void*>& allocated, const std::vecto
     if (found == all.blocks.end()) return status::invalid_value;
     if (!found->second.live && !made_here(pointer)) return status::invalid_value;
   }
-  for (void* pointer : allocated) all.set_live(all.blocks[pointer], true);
-  for (void* pointer : freed) all.set_live(all.blocks[pointer], false);
+  for (void* pointer : allocated) {
+    block& b = all.blocks[pointer];
+    b.live = true;
+    all.map(b, true);
+  }
+  for (void* pointer : freed) all.blocks[pointer].live = false;
   return status::success;
 }
 
@@ -181,7 +192,7 @@ bool take_graph_memory(void* pointer) {
   const auto found = all.blocks.find(pointer);
   if (found == all.blocks.end() || !found->second.live) return false;
   // Work that was enqueued before the free may still use it: what no node holds goes when trimmed.
-  all.set_live(found->second, false);
+  found->second.live = false;
   return true;
 }
 
@@ -204,10 +215,13 @@ void trim_graph_memory(device_id device) {
   const std::lock_guard lock(all.mutex);
   for (auto next = all.blocks.begin(); next != all.blocks.end();) {
     const auto here = next++;
-    if (here->second.device == device && !here->second.held && !here->second.live) {
-      all.release(here);
-    }
+    block& b = here->second;
+    if (b.device != device || b.live) continue;
+    all.map(b, false);
+    if (!b.held) all.release(here);
   }
+  graph_memory_use& u = all.use[device.value];
+  u.reserved = u.used;
 }
 
 }  // namespace sb::cudart

@@ -26,8 +26,8 @@ void note_memory_node(const CUgraph_st& graph, const node_recipe& recipe);
 bool take_graph_memory(void* pointer);
 
 struct graph_memory_use {
-  std::uint64_t used = 0, used_high = 0;          // live
-  std::uint64_t reserved = 0, reserved_high = 0;  // held by nodes, or live
+  std::uint64_t used = 0, used_high = 0;          // graphs were launched with it, or it is live
+  std::uint64_t reserved = 0, reserved_high = 0;  // that, and what was since the last trim
 };
 graph_memory_use graph_memory_of(device_id device);
 void reset_graph_memory_high(device_id device);

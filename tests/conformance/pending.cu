@@ -182,7 +182,7 @@ static void blocked() {
     int seen = -1;
     do seen = done;
     while (wait_until([&] { return done.load() != seen; }, 200));
-    say("blocked." + c.name, returns_within([&] { c.call(s[0], 0); }, [&] { stop = true; g.open(); }, 200));
+    say("blocked." + c.name, returns_within([&] { c.call(s[0], 0); }, [&] { stop = true; g.open(); }, 600));
     filler.join();
     MUST(cudaDeviceSynchronize());
   }
