@@ -150,8 +150,8 @@ void role_recorder(int talk) {
   await_step(talk);
   held.open();
   EXPECT_CUDA(cudaSuccess, cudaEventSynchronize(event));
-  // The event's newest record may be that of the other process by now. Ours has to be reached before
-  // this process ends: it never would be afterwards.
+  // The event's newest record may be that of the other process by now. Ours has to be reached
+  // before this process ends: it never would be afterwards.
   EXPECT_CUDA(cudaSuccess, cudaStreamSynchronize(stream));
   EXPECT_CUDA(cudaSuccess, cudaEventDestroy(event));
   EXPECT_CUDA(cudaSuccess, cudaStreamDestroy(stream));
