@@ -1,6 +1,7 @@
 #include "engine/block.hpp"
 
 #include <bit>
+#include <utility>
 
 #include "engine/clock.hpp"
 #include "engine/worker.hpp"
@@ -14,6 +15,9 @@ constexpr std::uint32_t switches_between_looks = 4096;
 constexpr std::uint64_t longest_turn_ns = 1'000'000;
 // A thread that takes longer than this between two yields does more than look at a flag.
 constexpr std::uint64_t longest_look_ns = 500;
+constexpr std::uint64_t first_look_ns = 4'000;  // after a pause the caches have forgotten the block
+// Threads that sleep again and again for less time than they take together keep a worker this long.
+constexpr std::uint64_t longest_doze_ns = 20'000;
 constexpr std::uint32_t large_local_bytes = 96 << 10;
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
@@ -72,6 +76,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
     threads_[t].place = nullptr;
     threads_[t].streak = 0;
     threads_[t].clock_ns = 0;
+    threads_[t].slept = false;
   }
   if (!fibers) return;
   races.start(r.races);
@@ -83,6 +88,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   live_ = count_;
   ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
   next_wake_ns_ = 0;
+  naps = false;
   barrier_count_ = 0;
   barrier_total_ = 0;
 }
@@ -159,10 +165,19 @@ void block::park(device_thread& t) {
   switch_fiber(*t.on, next != nullptr ? *next->on : on->home);
 }
 
+// Whether `looks` at memory took so long that there was more than looks. In modelled time nothing
+// may depend on how fast this machine is.
+bool block::works(std::uint64_t begin_ns, std::uint32_t looks) const {
+  if (model_ns != 0) return false;
+  return steady_ns() - begin_ns > first_look_ns + longest_look_ns * looks;
+}
+
 block_outcome block::resume(worker& w) {
   on = &w;
   idle_yields_ = 0;
   yields_ = 0;
+  got_on_ = false;
+  woken_ = vain_ = 0;
   switches_left_ = switches_between_looks;
   const std::uint64_t begin_ns = steady_ns();
   for (;;) {
@@ -183,7 +198,7 @@ block_outcome block::resume(worker& w) {
     }
     if (sleeping_.count != 0) {
       const std::uint64_t now = now_ns();
-      if (now >= next_wake_ns_) {
+      if (now >= next_wake_ns_ && !has_dozed(begin_ns)) {
         release_sleepers(now);
         continue;
       }
@@ -194,14 +209,13 @@ block_outcome block::resume(worker& w) {
     }
     if (failure.error != status::success) return block_outcome::failed;
     if (ready_.count != 0) {
-      // In modelled time nothing may depend on how fast this machine is.
-      const bool works =
-          model_ns == 0 && (steady_ns() - begin_ns) / (yields_ + 1) > longest_look_ns;
-      return works ? block_outcome::more : block_outcome::spinning;
+      return works(begin_ns, yields_) ? block_outcome::more : block_outcome::spinning;
     }
     if (at_grid_.count == live_) return block_outcome::at_grid;
     if (sleeping_.count != 0) {
       wake_ns = next_wake_ns_;
+      // Resumed before anybody was to wake, it is what it was.
+      if (got_on_ || woken_ != 0) naps = looked_in_vain() && !works(begin_ns, woken_);
       return block_outcome::sleeping;
     }
     failure.error = status::launch_failure;
@@ -319,12 +333,23 @@ void block::resolve_converging() {
 }
 
 void block::sleep_until(device_thread& t, std::uint64_t ns) {
-  if (now_ns() >= ns) return;
+  if (now_ns() < ns) sleep(t, ns);
+}
+
+void block::sleep(device_thread& t, std::uint64_t ns) {
   t.wake_ns = ns;
   if (sleeping_.count == 0 || ns < next_wake_ns_) next_wake_ns_ = ns;
   sleeping_.push(&t);
-  progress();
+  idle_yields_ = 0;
   park(t);
+  t.slept = true;
+}
+
+// Whether sleepers that are due again should let other blocks run first. In modelled time none is
+// due twice in a turn.
+bool block::has_dozed(std::uint64_t begin_ns) const {
+  if (woken_ == 0 || model_ns != 0) return false;
+  return looked_in_vain() || steady_ns() - begin_ns > longest_doze_ns;
 }
 
 void block::release_sleepers(std::uint64_t now) {
@@ -334,13 +359,24 @@ void block::release_sleepers(std::uint64_t now) {
     device_thread* t = sleeping_.pop();
     if (t->wake_ns <= now) {
       ready_.push(t);
+      ++woken_;
     } else {
       if (t->wake_ns < next_wake_ns_) next_wake_ns_ = t->wake_ns;
       rest.push(t);
     }
   }
   sleeping_ = rest;
-  progress();
+  idle_yields_ = 0;
+}
+
+void block::spin(device_thread& t, std::uint64_t value) {
+  const bool same = t.seen == value;
+  t.seen = value;
+  if (!same) progress();
+  if (!std::exchange(t.slept, false))
+    yield(t);
+  else if (same)
+    ++vain_;
 }
 
 void block::yield(device_thread& t) {

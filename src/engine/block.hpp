@@ -55,6 +55,7 @@ struct device_thread {
   std::uint64_t clock_ns = 0;   // last clock value given out
   std::uint64_t streak_ns = 0;  // when the present series of clock reads began
   std::uint32_t streak = 0;
+  bool slept = false;  // since its loop last told what it saw
   int predicate = 0;
   lane_call call;
 };
@@ -97,7 +98,7 @@ enum class block_outcome : std::uint8_t {
   done,
   more,      // it could go on; others should have a turn
   spinning,  // every thread that can run looked at memory in vain
-  sleeping,  // nothing to do before wake_ns()
+  sleeping,  // nothing to do before wake_ns, or others should have a turn; see naps
   at_grid,   // every live thread waits for the other blocks
   failed,    // failure() says why
   dropped,   // its kernel was cancelled
@@ -118,9 +119,10 @@ struct alignas(64) block {
   abi::block_context context{};  // first: the address is the same
   kernel_run* run = nullptr;
   worker* on = nullptr;
-  std::uint64_t index = 0;     // where it began; go_on() leaves it
-  bool unfinished = false;     // gave up a turn half done; guarded by the pool
-  std::uint64_t wake_ns = 0;   // outcome sleeping
+  std::uint64_t index = 0;    // where it began; go_on() leaves it
+  bool unfinished = false;    // gave up a turn half done; guarded by the pool
+  std::uint64_t wake_ns = 0;  // outcome sleeping; may lie in the past
+  bool naps = false;  // outcome sleeping: its threads looked at memory in vain before they slept
   std::uint64_t model_ns = 0;  // the time, when it is modelled; 0: the real clock
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them
@@ -203,8 +205,16 @@ struct alignas(64) block {
   void warp_call(device_thread& t);  // t.call is filled in; results come back in it
   std::uint32_t active_mask(device_thread& t, const void* place);
   void sleep_until(device_thread& t, std::uint64_t ns);
+  // Lets the others run even when the time has come: a short sleep may be over before it begins.
+  void sleep(device_thread& t, std::uint64_t ns);
   void yield(device_thread& t);
-  void progress() { idle_yields_ = 0; }
+  // The back edge of a loop that saw `value`, the same as the last time or not. One that slept on
+  // the way has let the others run.
+  void spin(device_thread& t, std::uint64_t value);
+  void progress() {
+    idle_yields_ = 0;
+    got_on_ = true;
+  }
   void grid_sync(device_thread& t);
   // Ends the thread at once; the block fails when its other threads cannot run any more.
   [[noreturn]] void fail_thread(device_thread& t, const failure_record& why);
@@ -220,6 +230,9 @@ struct alignas(64) block {
   void switch_to(device_thread& t, fiber& from);
   void release_barrier();
   void release_sleepers(std::uint64_t now);
+  [[nodiscard]] bool works(std::uint64_t begin_ns, std::uint32_t looks) const;
+  [[nodiscard]] bool has_dozed(std::uint64_t begin_ns) const;
+  [[nodiscard]] bool looked_in_vain() const { return !got_on_ && woken_ != 0 && vain_ == woken_; }
   void resolve_converging();
   void try_warp(std::uint32_t warp);
   void thread_left(device_thread& t);
@@ -244,6 +257,9 @@ struct alignas(64) block {
   std::uint32_t idle_yields_ = 0;  // yields since anything changed
   std::uint32_t yields_ = 0;       // since the resume
   std::uint32_t switches_left_ = 0;
+  bool got_on_ = false;      // since the resume something happened but sleep and looks at memory
+  std::uint32_t woken_ = 0;  // threads whose sleep was over, since the resume
+  std::uint32_t vain_ = 0;   // of them: those whose loop then saw what it saw before
 };
 
 }  // namespace sb::engine

@@ -198,8 +198,14 @@ constexpr std::uint32_t longest_sleep_ns = 1'000'000;
 
 void nanosleep(thread_context* self, std::uint32_t ns) {
   block& b = block_of(self);
+  device_thread& t = thread_of(self);
   ns = std::min(ns, longest_sleep_ns);
-  wait_until_ns(self, (in_loop(b) ? loop_now(b, thread_of(self), loop_real(b)) : b.now_ns()) + ns);
+  if (in_loop(b)) {
+    wait_until_ns(self, loop_now(b, t, loop_real(b)) + ns);
+  } else if (ns != 0) {
+    t.streak = 0;
+    b.sleep(t, b.now_ns() + ns);
+  }
 }
 
 void yield(thread_context* self) {
@@ -213,12 +219,11 @@ void yield(thread_context* self) {
 }
 
 void spin(thread_context* self, std::uint64_t seen) {
-  device_thread& t = thread_of(self);
-  if (t.seen != seen) {
-    t.seen = seen;
-    block_of(self).progress();
-  }
-  yield(self);
+  block& b = block_of(self);
+  if (in_loop(b))
+    yield(self);
+  else
+    b.spin(thread_of(self), seen);
 }
 
 // --- printf, assert, trap

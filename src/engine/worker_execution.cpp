@@ -13,6 +13,9 @@ namespace {
 
 // Logical ends of loop-mode blocks that lie this close together are one timer.
 constexpr std::uint64_t same_time_ns = 500;
+// A block whose threads look at memory and sleep in turns has no timer of its own for sleep that is
+// over so soon.
+constexpr std::uint64_t short_nap_ns = 5'000;
 
 void run_job(loop_job& job) {
   const abi::kernel_entry entry = job.run->info().entry;
@@ -281,7 +284,8 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
   kernel_run& run = *b->run;
   std::unique_lock lock = take_lock();
   const std::uint64_t now = steady_ns();
-  const bool spins = outcome == block_outcome::spinning;
+  const bool naps = outcome == block_outcome::sleeping && b->naps;
+  const bool spins = outcome == block_outcome::spinning || naps;
   if (!spins || !was_spinning) moved_ns_ = now;
   if (was_spinning) {
     --spin_in_flight_;
@@ -309,7 +313,10 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
         break;
       }
       if (outcome == block_outcome::sleeping) {
-        push_timer({b->wake_ns, b, nullptr, 0});
+        if (naps && b->wake_ns <= now + short_nap_ns)
+          spin_next_.push_back(b);
+        else
+          push_timer({b->wake_ns, b, nullptr, 0});
         break;
       }
       ++run.grid_arrived;

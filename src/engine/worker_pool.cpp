@@ -301,12 +301,20 @@ void worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock) {
   --idle_;
 }
 
+// Blocks look at memory in vain, and nothing else has happened for long.
+bool worker_pool::stands_still() const {
+  constexpr std::uint64_t long_ns = 2'000'000;
+  if (spin_next_.empty() || moved_.load(std::memory_order_relaxed)) return false;
+  const std::uint64_t now = steady_ns();
+  return now - std::min(now, moved_ns_) > long_ns;
+}
+
 // Waits for work with open eyes: true when there is some. One worker at a time; how long it pays is
 // learnt.
 bool worker_pool::look_for_work(std::unique_lock<std::mutex>& lock) {
   constexpr std::uint32_t least = 500, most = 4000;
   if (stopping_) return true;  // not to sleep through it
-  if (!may_look_ || looking_) return false;
+  if (!may_look_ || looking_ || stands_still()) return false;
   const std::uint64_t deadline = next_deadline();
   const std::uint32_t pokes = pokes_.load(std::memory_order_relaxed);
   const std::uint32_t looks = looks_;
@@ -370,6 +378,10 @@ worker_pool::work worker_pool::pick(std::uint64_t now) {
   while (!timers_.empty() && timers_.top().ns <= now) {
     const timer t = timers_.top();
     timers_.pop();
+    if (t.waiting != nullptr && t.waiting->naps) {
+      spin_next_.push_back(t.waiting);
+      continue;
+    }
     moved_ns_ = now;
     if (t.waiting == nullptr) {
       work w;

@@ -141,6 +141,7 @@ class worker_pool {
   void start_attending(worker& w);
   void stop_attending(worker& w);
   void work_off(worker& w);  // small kernels and the inbox, until there is nothing of both
+  [[nodiscard]] bool stands_still() const;
   bool look_for_work(std::unique_lock<std::mutex>& lock);
 
   void execute(worker& w, const work& what);

@@ -313,6 +313,66 @@ TEST(progress, blocks_that_wait_for_later_blocks_end) {
   EXPECT_EQ(counter, 200);
 }
 
+struct nap_params {
+  std::atomic<int>* flag;
+  std::atomic<std::uint64_t>* naps;
+};
+
+// Threads that sleep 100 ns are due again before the last of their block sleeps.
+void expect_sleepers_to_give_way(abi::kernel_entry entry) {
+  std::atomic<int> flag{0};
+  std::atomic<std::uint64_t> naps{0};
+  EXPECT_EQ(run(entry, {64}, {64}, nap_params{&flag, &naps}), status::success);
+  // Turns of a millisecond, and four of each block before the next begins: hundreds of thousands.
+  EXPECT_LT(naps, 64u * 64u * 30u);
+}
+
+TEST(progress, blocks_that_sleep_between_looks_let_others_begin) {
+  expect_sleepers_to_give_way([](const char* p, thread_context* self) {
+    const auto& q = params_of<nap_params>(p);
+    if (self->block->block_idx[0] == 63) *q.flag = 1;
+    for (int seen = 0; (seen = q.flag->load()) == 0; ++*q.naps) {
+      device::nanosleep(self, 100);
+      device::spin(self, static_cast<std::uint64_t>(seen));
+    }
+  });
+}
+
+TEST(progress, blocks_that_only_sleep_let_others_begin) {
+  expect_sleepers_to_give_way([](const char* p, thread_context* self) {
+    const auto& q = params_of<nap_params>(p);
+    if (self->block->block_idx[0] == 63) *q.flag = 1;
+    for (; q.flag->load() == 0; ++*q.naps) device::nanosleep(self, 100);
+  });
+}
+
+TEST(progress, blocks_that_sleep_see_what_the_host_and_other_streams_write) {
+  static const abi::kernel_info sleeps = fiber_kernel(
+      [](const char* p, thread_context* self) {
+        const auto& q = params_of<nap_params>(p);
+        ++*q.naps;
+        for (int seen = 0; (seen = q.flag->load()) == 0;) {
+          device::nanosleep(self, self->block->block_idx[0] % 2 == 0 ? 100 : 20'000);
+          device::spin(self, static_cast<std::uint64_t>(seen));
+        }
+      },
+      "sleeps");
+  static const abi::kernel_info sets = fiber_kernel(
+      [](const char* p, thread_context*) { *params_of<nap_params>(p).flag = 1; }, "sets");
+  engine_test t;
+  for (const bool by_host : {true, false}) {
+    std::atomic<int> flag{0};
+    std::atomic<std::uint64_t> begun{0};
+    t.e.submit(t.stream(), launch(sleeps, {20}, {64}, nap_params{&flag, &begun}));
+    while (begun != 20 * 64) std::this_thread::yield();
+    if (by_host)
+      flag = 1;
+    else
+      t.e.submit(t.stream(), launch(sets, {1}, {1}, nap_params{&flag, &begun}));
+    EXPECT_EQ(t.sync(), status::success);
+  }
+}
+
 TEST(progress, a_grid_barrier_lets_all_blocks_through_together) {
   std::atomic<int> counter{0}, wrong{0};
   EXPECT_EQ(run(

@@ -130,6 +130,16 @@ TEST_P(threads, nanosleep_lets_others_run) {
   EXPECT_EQ(out, 1);
 }
 
+TEST_P(threads, a_loop_that_sleeps_a_number_of_times_tells_that_it_gets_on) {
+  int flag = 0;
+  std::vector<int> out(2, -1);
+  auto result = device.run("sleeps_and_looks_again", {1}, {2}, 0, &flag, 5, out.data());
+  EXPECT_EQ(out, (std::vector{0, 0}));
+  EXPECT_EQ(result.waits, 10u);
+  EXPECT_EQ(result.yields, 8u);       // behind each sleep but the last
+  EXPECT_EQ(result.seen.size(), 4u);  // 5, 4, 3, 2 and not the flag alone
+}
+
 TEST_P(threads, atomics_without_dependence_on_others_stay_in_loop_mode) {
   EXPECT_TRUE(loops("histogram"));
   EXPECT_TRUE(loops("retry"));

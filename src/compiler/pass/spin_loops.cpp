@@ -62,10 +62,11 @@ class spin_analysis {
     bool fenced = false;
     for (BasicBlock* block : loop_.blocks()) {
       for (Instruction& inst : *block) {
-        if (calls_slot(inst, {slot::wait_until, slot::wait_until_timer, slot::nanosleep}) &&
-            dominators_.dominates(block, loop_.getLoopLatch())) {
+        bool always = dominators_.dominates(block, loop_.getLoopLatch());
+        if (always && calls_slot(inst, {slot::wait_until, slot::wait_until_timer})) {
           return false;  // lets others run by itself
         }
+        sleeps_ |= always && calls_slot(inst, {slot::nanosleep});
         fenced |= is_fence(inst) || observes_others(inst) ||
                   calls_slot(inst, {slot::warp_sync, slot::active_mask});
       }
@@ -77,7 +78,21 @@ class spin_analysis {
         watched_.push_back(cast<Instruction>(value));
       }
     }
-    return !watched_.empty();
+    // One that sleeps waits for the clock by itself; of memory the engine has to hear.
+    if (!sleeps_) {
+      return !watched_.empty();
+    }
+    if (all_of(watched_, [](Instruction* inst) { return reads_clock(*inst); })) {
+      return false;
+    }
+    // One that sleeps a number of times at most gets on with every sleep.
+    for (Value* value : slice_) {
+      if (auto* phi = dyn_cast<PHINode>(value);
+          phi && phi->getParent() == loop_.getHeader() && changes_always(*phi)) {
+        watched_.push_back(phi);
+      }
+    }
+    return true;
   }
 
   // Yields where the loop goes on, with what it saw: the engine can tell a loop that got on from
@@ -336,6 +351,7 @@ class spin_analysis {
   const PostDominatorTree& post_dominators_;
   const DenseSet<const Function*>& observing_;
   bool fenced_ = false;
+  bool sleeps_ = false;  // in every round
   SmallSetVector<Value*, 32> slice_;
   SmallVector<Instruction*, 4> watched_;  // of the slice: what others may write
 };

@@ -2,8 +2,9 @@
 //
 // A loop that can only end when somebody else writes (its exit depends on a volatile load, an
 // atomic, a clock, or memory behind a fence) yields on its back edge, so that other threads of the
-// block and other resident blocks run. A loop that merely does atomics on its way (a histogram)
-// does not depend on others, nor does a compare-and-swap that retries with the value it just saw.
+// block and other resident blocks run. One that sleeps in between tells what it saw all the same.
+// A loop that merely does atomics on its way (a histogram) does not depend on others, nor does a
+// compare-and-swap that retries with the value it just saw.
 #pragma once
 
 #include <llvm/IR/PassManager.h>

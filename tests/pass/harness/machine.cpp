@@ -191,7 +191,10 @@ void yield_slot(thread_context*) {
   switch_away();
 }
 
-void spin_slot(thread_context* self, std::uint64_t) { yield_slot(self); }
+void spin_slot(thread_context* self, std::uint64_t seen) {
+  machine.result.seen.insert(seen);
+  yield_slot(self);
+}
 
 int print(thread_context*, const char* format, ...) {
   char text[1024];

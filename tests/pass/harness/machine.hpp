@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct outcome {
   std::string printed;
   std::uint64_t cycles = 0;  // the longest logical clock of any thread
   std::uint64_t yields = 0;
-  std::uint64_t waits = 0;  // calls of wait_until, wait_until_timer, nanosleep
+  std::set<std::uint64_t> seen;  // what spinning loops told
+  std::uint64_t waits = 0;       // calls of wait_until, wait_until_timer, nanosleep
   std::uint64_t clock_reads = 0;
   abi::kernel_counts counts = {};  // run_counted
   bool stuck = false;              // everybody waits and nobody can go on

@@ -179,6 +179,13 @@ extern "C" __global__ void sleeps_and_looks(volatile int* flag, int* out) {
     *flag = 1;
   }
 }
+extern "C" __global__ void sleeps_and_looks_again(volatile int* flag, int tries, int* out) {
+  while (*flag == 0 && tries != 0) {
+    __sb_rt_nanosleep(100);
+    --tries;
+  }
+  out[threadIdx.x] = tries;
+}
 
 // --- no dependence on others: these stay in loop mode
 extern "C" __global__ void histogram(const unsigned char* data, int n, int* bins) {
