@@ -33,9 +33,10 @@ run_summary summary_of(const trace::trace& t) {
   return s;
 }
 
-// A hang first, then by cost, then what has none.
+// A hang first, or why the program's time was over; then by cost, then what has none.
 void rank(std::vector<finding>& findings) {
   sort_stably(findings, [](const finding& a, const finding& b) {
+    if (const bool first = a.rule == "pending"; first != (b.rule == "pending")) return first;
     return a.weight != b.weight ? a.weight < b.weight : a.cost > b.cost;
   });
 }

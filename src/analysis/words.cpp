@@ -33,6 +33,14 @@ std::string_view direction(copy_direction d) {
   return "";
 }
 
+// A wait knows the record that it waits for, and by that the event; none when that was complete.
+std::string name_of_wait(const trace::trace& t, const trace::operation& o) {
+  const bool known = o.event == none && o.record < t.operations.size();
+  const number event = known ? t.operations[o.record].event : o.event;
+  if (event != none) return fmt::format("wait for event {}", event);
+  return known ? "wait for an event" : "wait for an event that is complete";
+}
+
 }  // namespace
 
 std::string text_of_time(trace::nanoseconds t) {
@@ -69,9 +77,9 @@ std::string name_of(const trace::trace& t, number operation) {
     case operation_kind::host_function:
       return "host function" + name;
     case operation_kind::event_record:
-      return fmt::format("record of event {}", o.event);
+      return o.event != none ? fmt::format("record of event {}", o.event) : "record of an event";
     case operation_kind::event_wait:
-      return fmt::format("wait for event {}", o.event);
+      return name_of_wait(t, o);
     case operation_kind::allocate:
       return fmt::format("stream-ordered allocation of {}", text_of_bytes(o.bytes));
     case operation_kind::free:
@@ -81,7 +89,7 @@ std::string name_of(const trace::trace& t, number operation) {
     case operation_kind::graph_end:
       return fmt::format("end of graph {}", o.graph);
     case operation_kind::section:
-      return "conditional node";
+      return name.empty() ? "conditional node" : "wait for" + name;
     case operation_kind::marker:
       break;
   }

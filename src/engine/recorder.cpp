@@ -439,6 +439,8 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {
     if (const std::uint32_t found = commands_.find(w->record.value); found != no_note)
       r.record = notes_[found].operation;
+  } else if (std::holds_alternative<foreign_wait_operation>(n.what)) {
+    r.name = name_of("an event of another process");
   } else if (const auto* m = std::get_if<marker_operation>(&n.what)) {
     r.bytes = m->bytes;
     if (m->role == marker_role::graph_begin) ++graphs_;

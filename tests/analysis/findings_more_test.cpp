@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "analysis/words.hpp"
 #include "findings_checks.hpp"
 #include "program_builder.hpp"
 
@@ -340,7 +341,8 @@ TEST(Findings, AHangNamesTheRingOfWaits) {
   EXPECT_EQ(f.rule, "hang");
   EXPECT_EQ(f.weight, severity::hang);
   EXPECT_THAT(f.operations, testing::UnorderedElementsAre(waits, next, raises));
-  EXPECT_EQ(f.evidence.size(), 3U);
+  ASSERT_EQ(f.evidence.size(), 4U);
+  EXPECT_THAT(f.evidence[0], testing::HasSubstr("host thread 0 waits for kernel raises_flag"));
   EXPECT_THAT(text_of(t, e), testing::HasSubstr("same hardware queue"));
   EXPECT_EQ(f.calls.size(), 1U);
 }
@@ -402,9 +404,83 @@ TEST(Findings, AProgramWhoseTimeWasOverHasItsPendingWorkNamed) {
   EXPECT_EQ(found->weight, severity::warning);
   EXPECT_THAT(found->operations, testing::UnorderedElementsAre(0, 1, 2, 3));
   EXPECT_EQ(found->calls.size(), 1U);
-  ASSERT_EQ(found->evidence.size(), 4U);
-  EXPECT_THAT(found->evidence[0], testing::HasSubstr("had run for"));
+  // From the thread that waits to the one that runs.
+  ASSERT_EQ(found->evidence.size(), 5U);
+  EXPECT_THAT(found->evidence[0], testing::HasSubstr("host thread 0 waits for kernel after"));
   EXPECT_THAT(found->evidence[2], testing::HasSubstr("waits for event 7"));
+  EXPECT_THAT(found->evidence[4], testing::HasSubstr("host function slow"));
+  EXPECT_THAT(found->evidence[4], testing::HasSubstr("had not returned"));
+}
+
+// Kernels of one stream behind one that runs, and others that the host does not wait for.
+TEST(Findings, WhatIsPendingBeyondAFewSentencesIsCounted) {
+  program_builder b;
+  const number s1 = b.stream();
+  std::vector<number> all{b.kernel(s1, "first", 10_us)};
+  for (int i = 0; i < 30; ++i) all.push_back(b.kernel(s1, "next", 10_us));
+  const number last = all.back();
+  for (int i = 0; i < 20; ++i) all.push_back(b.kernel(b.stream(), "other", 10_us));
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::stopped;
+  for (const number o : all) {
+    t.operations[o].ended = never;
+    t.operations[o].waits.clear();
+    if (o == 0 || o > last) continue;
+    t.operations[o].started = t.operations[o].ready = never;
+    t.operations[o].waits = {
+        {.from = o - 1, .cause = trace::wait_cause::stream_order, .until = never}};
+  }
+  t.calls.back().returned = false;
+  t.calls.back().blocked_on = last;
+  const finding f = found(t, "pending");
+  EXPECT_EQ(f.count, 51U);
+  ASSERT_EQ(f.evidence.size(), 9U);
+  EXPECT_THAT(f.evidence[1], testing::HasSubstr("with 29 between them"));
+  EXPECT_THAT(f.evidence[2], testing::HasSubstr("kernel first on stream 1 had run for"));
+  EXPECT_EQ(f.evidence[8], "and 15 more operations were not over");
+}
+
+// One of several connections is enough: what holds another is no ring as long as one may be free.
+TEST(Findings, AWaitForOneOfSeveralConnectionsIsARingOnlyIfAllAreStuck) {
+  for (const bool one_runs : {true, false}) {
+    program_builder b;
+    const number s1 = b.stream(), s2 = b.stream(), s3 = b.stream();
+    const number a = b.kernel(s1, "a", 10_us), c = b.kernel(s2, "c", 10_us);
+    const number opens = b.kernel(s3, "opens", 10_us);
+    b.synchronize();
+    trace::trace t = b.run();
+    t.head.end = trace::ending::stopped;
+    for (const number o : {a, c, opens}) {
+      t.operations[o].started = t.operations[o].ready = t.operations[o].ended = never;
+      t.operations[o].waits = {{.from = opens, .cause = trace::wait_cause::event, .until = never}};
+    }
+    t.operations[opens].waits = {
+        {.from = a, .cause = trace::wait_cause::queue_head, .until = never},
+        {.from = c, .cause = trace::wait_cause::queue_head, .until = never}};
+    if (one_runs) {
+      t.operations[c].waits.clear();
+      t.operations[c].started = t.operations[c].ready = 0;
+    }
+    t.calls.back().returned = false;
+    t.calls.back().blocked_on = opens;
+    const finding f = found(t, one_runs ? "pending" : "hang");
+    EXPECT_THAT(f.evidence[1], testing::HasSubstr("all 2 are held, one of them by"));
+  }
+}
+
+TEST(Findings, WaitsAreNamedByTheEventOfTheirRecord) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "work", 10_us);
+  b.record(s1, 7);
+  const number wait = b.wait(s2, 7);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.operations[wait].event = none;
+  EXPECT_EQ(name_of(t, wait), "wait for event 7");
+  t.operations[wait].record = none;
+  EXPECT_EQ(name_of(t, wait), "wait for an event that is complete");
 }
 
 TEST(Findings, AProgramWhoseTimeWasOverWithNothingPendingHasNothingToTell) {

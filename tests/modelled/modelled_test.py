@@ -223,15 +223,16 @@ class Modelled(unittest.TestCase):
         self.assertEqual(done.returncode, 124)
         self.assertIn("--timeout", done.stderr)
 
-    def stopped(self, program, there, *options):
-        """What a run says whose time is over after the program has said that it is there: a busy machine
-        gets more time."""
+    def stopped(self, program, there, *options, argument="aloud", told=()):
+        """What a run says whose time is over after the program has said that it is there, and all of it is
+        told: a busy machine gets more time."""
         for seconds in (2, 8, 32):
             done = subprocess.run([TOOLKIT / "bin/streambed", "run", program, *options, "--force",
-                                   "--timeout", str(seconds), "--", "aloud"],
+                                   "--timeout", str(seconds), "--", argument],
                                   capture_output=True, text=True, timeout=120, cwd=self.work)
             self.assertEqual(done.returncode, 124, done.stderr)
-            if there in done.stdout:
+            words = " ".join(done.stderr.split())
+            if there in done.stdout and (seconds == 32 or all(part in words for part in told)):
                 return done, seconds
         self.fail("the program came to nothing in 32 s")
 
@@ -250,6 +251,74 @@ class Modelled(unittest.TestCase):
         table = self.exported(trace)
         self.assertRegex(table, r"after\(int\*\).*stream_order:0:,")
         self.assertRegex(table, r"opens\(\).*loading:1: queue_head:1:")
+
+    def stuck(self, how, *options, root="kernel waits(int volatile*) on stream 1 had run for"):
+        """What is said of the program that stops in this way: in modelled time it is seen to hang, by the
+        real clock its time is over."""
+        source = HERE / "programs/stuck.cu"
+        hung = self.run_modelled(source, *options, status=124, arguments=(how,)).stderr
+        stopped, _ = self.stopped(self.program(source), "all is pending", "--trace",
+                                  self.work / "stuck.sbt", *options, argument=how,
+                                  told=("host thread 0 waits for", root))
+        hung, stopped = (" ".join(words.split()) for words in (hung, stopped.stderr))
+        self.assertIn("1. The program hangs", hung)
+        self.assertIn("1. Work was pending when the program's time was over", stopped)
+        self.assertNotIn("4294967295", hung + stopped)
+        self.assertIn("From what the host waited for, back to what had not ended: - host thread 0 waits for",
+                      stopped)
+        return hung, stopped
+
+    def assert_in_order(self, parts, words):
+        at = 0
+        for part in parts:
+            self.assertIn(part, words[at:])
+            at = words.index(part, at) + len(part)
+
+    def test_a_hang_by_kernels_that_wait_for_each_others_flags(self):
+        hung, stopped = self.stuck("cross")
+        chain = ("kernel sets(int volatile*) on stream 1 in cudaStreamSynchronize",
+                 "comes behind kernel waits(int volatile*) on stream 1 in its stream")
+        self.assert_in_order((*chain, "stream 1 reads memory that would be written by", "on stream 2",
+                              "comes behind kernel waits(int volatile*) on stream 2"), hung)
+        self.assert_in_order((*chain, "on stream 1 had run for", "on stream 2 had run for"), stopped)
+
+    def test_a_hang_by_the_head_of_a_queue(self):
+        hung, stopped = self.stuck("queue", "--connections", "1")
+        held = "stream 9 is in the same hardware queue behind kernel works(int*) on stream 1"
+        self.assertIn(held, hung)
+        self.assert_in_order(("waits for kernel sets(int volatile*) on stream 9 in", held,
+                              "kernel works(int*) on stream 1 comes behind kernel waits(int volatile*)",
+                              "kernel waits(int volatile*) on stream 1 had run for"), stopped)
+
+    def test_a_hang_by_connections_that_are_all_held(self):
+        hung, stopped = self.stuck("crowd", "--connections", "8")
+        held = "stream 9 waits for a hardware connection; all 8 are held, one of them by kernel works"
+        self.assertIn(held, hung)
+        self.assert_in_order((held, "comes behind kernel waits(int volatile*)", "had run for",
+                              "more operations were not over"), stopped)
+
+    def test_a_hang_by_a_host_function_that_waits(self):
+        hung, stopped = self.stuck("function", root="host function on stream 1 had run for")
+        self.assertIn("host function on stream 1 does not return, perhaps until something is done by host thread 0",
+                      hung)
+        self.assert_in_order(("waits for kernel works(int*) on stream 1 in cudaStreamSynchronize (stuck.cu:",
+                              "comes behind host function on stream 1",
+                              "host function on stream 1 had run for"), stopped)
+        self.assertIn("and had not returned", stopped)
+
+    def test_a_hang_by_a_flag_that_nobody_sets(self):
+        hung, stopped = self.stuck("flag")
+        chain = ("kernel works(int*) on stream 2 comes behind wait for event 0 on stream 2 in its stream",
+                 "waits for event 0, which is recorded by record of event 0 on stream 1",
+                 "with 5 between them", "kernel waits(int volatile*) on stream 1 had run for")
+        self.assert_in_order(chain[:2], hung)
+        self.assert_in_order((*chain, "and 7 more operations were not over"), stopped)
+
+    def test_a_flag_that_is_set_hangs_nobody(self):
+        done = self.run_modelled(HERE / "programs/stuck.cu", arguments=("not",))
+        self.assertTrue(done.stdout.endswith("ok\n"))
+        self.assertNotIn("hangs", done.stderr)
+        self.assertNotIn("pending when", done.stderr)
 
     def test_a_program_that_does_not_answer_when_its_time_is_over_is_killed(self):
         stands = self.work / "stands.cu"

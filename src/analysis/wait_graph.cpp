@@ -1,0 +1,338 @@
+#include "analysis/wait_graph.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analysis/words.hpp"
+
+namespace sb::analysis {
+
+using trace::never;
+using trace::none;
+using trace::number;
+
+namespace {
+
+std::string_view words_of(trace::wait_cause cause) {
+  switch (cause) {
+    case trace::wait_cause::stream_order:
+      return "comes behind {} in its stream";
+    case trace::wait_cause::event:
+      return "waits by an event for {}";
+    case trace::wait_cause::legacy_barrier:
+      return "waits by the rules of the default stream for {}";
+    case trace::wait_cause::graph_edge:
+      return "comes in its graph behind {}";
+    case trace::wait_cause::queue_head:
+      return "is in the same hardware queue behind {}";
+    case trace::wait_cause::engine_busy:
+      return "needs the engine that is held by {}";
+    case trace::wait_cause::device_full:
+      return "finds no room on the device beside {}";
+    case trace::wait_cause::allocation:
+      return "needs the memory used by {}";
+    case trace::wait_cause::loading:
+      return "is used for the first time and is loaded only behind {}";
+    case trace::wait_cause::host_call:
+      break;
+  }
+  return "waits for {}";
+}
+
+}  // namespace
+
+wait_graph::wait_graph(const trace::trace& t, guesses which) : trace_(t) {
+  for (number i = 0; i < t.operations.size(); ++i) add_operation(i);
+  for (const trace::call& c : t.calls) {
+    if (!c.returned && c.thread != none) add_thread(c);
+  }
+  for (number i = 0; which == guesses::yes && i < t.operations.size(); ++i) {
+    if (pending(i) && t.operations[i].started != never) add_memory(i);
+  }
+  find_stuck();
+}
+
+const std::vector<wait_graph::link>* wait_graph::links(node n) const {
+  const auto found = links_.find(n);
+  return found == links_.end() ? nullptr : &found->second;
+}
+
+const wait_graph::link* wait_graph::way(node from, node to) const {
+  if (const std::vector<link>* out = links(from); out != nullptr) {
+    for (const link& l : *out) {
+      if (l.to == to) return &l;
+    }
+  }
+  return nullptr;
+}
+
+// --- what waits for what
+
+std::string wait_graph::reason(const trace::operation& o, const trace::edge& e,
+                               std::size_t connections) const {
+  if (e.cause == trace::wait_cause::event) {
+    // Which one, where the trace says it.
+    const trace::operation& record = trace_.operations[e.from];
+    const number event = o.event != none ? o.event : record.event;
+    if (event != none && record.kind == trace::operation_kind::event_record)
+      return fmt::format("waits for event {}, which is recorded by {{}}", event);
+  }
+  if (e.cause == trace::wait_cause::queue_head && connections > 1)
+    return fmt::format("waits for a hardware connection; all {} are held, one of them by {{}}",
+                       connections);
+  return std::string(words_of(e.cause));
+}
+
+void wait_graph::add_operation(number i) {
+  const trace::operation& o = trace_.operations[i];
+  if (!pending(i)) return;
+  const auto is_known = [&](number other) {
+    return other < trace_.operations.size() && pending(other);
+  };
+  if (o.started == never) {
+    const auto connections = static_cast<std::size_t>(
+        std::count_if(o.waits.begin(), o.waits.end(), [&](const trace::edge& e) {
+          return e.cause == trace::wait_cause::queue_head && is_known(e.from);
+        }));
+    bool known = false;
+    for (const trace::edge& e : o.waits) {
+      if (!is_known(e.from)) continue;
+      const bool queue = e.cause == trace::wait_cause::queue_head;
+      add(i, {e.from, reason(o, e, connections), e.cause == trace::wait_cause::stream_order,
+              queue && connections > 1});
+      known = true;
+    }
+    if (o.record != none && is_known(o.record)) {
+      if (!known)
+        add(i, {o.record, reason(o, {.from = o.record, .cause = trace::wait_cause::event}, 0)});
+      known = true;
+    }
+    for (const number other : o.after) {
+      if (is_known(other) && way(i, other) == nullptr)
+        add(i, {other, std::string(words_of(trace::wait_cause::graph_edge))});
+    }
+    const auto before = last_in_stream_.find(o.stream);
+    if (!known && before != last_in_stream_.end())
+      add(i, {before->second, std::string(words_of(trace::wait_cause::stream_order)), true});
+  }
+  if (!o.in_graph) last_in_stream_[o.stream] = i;
+}
+
+// A kernel that runs for ever reads what others would write: an operation that cannot start, or a
+// thread that is stuck in a call.
+void wait_graph::add_memory(number runs) {
+  const trace::operation& o = trace_.operations[runs];
+  if (o.kind == trace::operation_kind::host_function) {
+    for (const trace::call& c : trace_.calls) {
+      if (!c.returned && c.thread != none)
+        add(runs, {thread(c.thread), "does not return, perhaps until something is done by {}"});
+    }
+    return;
+  }
+  number near = none;  // the same allocation, but a pointer to another place of it
+  for (number i = 0; i < trace_.operations.size(); ++i) {
+    const trace::operation& other = trace_.operations[i];
+    if (i == runs || !pending(i) || other.started != never) continue;
+    for (const trace::byte_range& r : o.ranges) {
+      for (const trace::byte_range& w : other.ranges) {
+        if (r.allocation != w.allocation || w.how == trace::access::read) continue;
+        if (r.offset == w.offset) return add(runs, {i, "reads memory that would be written by {}"});
+        if (near == none) near = i;
+      }
+    }
+  }
+  if (near != none)
+    return add(runs, {near, "reads memory of an allocation that would be written by {}"});
+  for (const trace::call& c : trace_.calls) {
+    if (!c.returned && c.thread != none) {
+      add(runs, {thread(c.thread), "does not end, perhaps until memory is written by {}"});
+      return;
+    }
+  }
+}
+
+// A thread in a call that waits for one operation, or for all that are pending.
+void wait_graph::add_thread(const trace::call& c) {
+  constexpr std::size_t most = 64;
+  std::string place = text_of_place(trace_, c.place);
+  place.erase(0, place.rfind('/') + 1);
+  const std::string why =
+      "waits for {} in " + c.name + (place.empty() ? "" : fmt::format(" ({})", place));
+  const node n = thread(c.thread);
+  threads_.push_back(n);
+  if (c.blocked_on < trace_.operations.size() && pending(c.blocked_on))
+    return add(n, {c.blocked_on, why});
+  for (const auto& [stream, last] : last_in_stream_) {
+    add(n, {last, why});
+    if (links_[n].size() >= most) break;
+  }
+}
+
+// What waits for nothing comes to its end, and so does what waits for such. The rest is stuck.
+void wait_graph::find_stuck() {
+  const std::size_t nodes = trace_.operations.size() + trace_.threads.size() + threads_.size();
+  std::size_t most = nodes;
+  for (const auto& [n, out] : links_) {
+    most = std::max(most, n + 1);
+    for (const link& l : out) most = std::max(most, l.to + 1);
+  }
+  stuck_.assign(most, false);
+  std::vector<std::size_t> needs(most, 0);
+  std::map<node, std::vector<const std::pair<const node, std::vector<link>>*>> waited_for;
+  for (const auto& entry : links_) {
+    bool either = false;
+    for (const link& l : entry.second) {
+      waited_for[l.to].push_back(&entry);
+      needs[entry.first] += l.either ? 0 : 1;
+      either |= l.either;
+    }
+    needs[entry.first] += either ? 1 : 0;
+    stuck_[entry.first] = true;
+  }
+  std::vector<node> go_on;
+  for (const auto& [n, unused] : waited_for) {
+    if (!stuck_[n]) go_on.push_back(n);
+  }
+  std::vector<bool> chosen(most, false);  // one of those that would be enough goes on
+  while (!go_on.empty()) {
+    const node n = go_on.back();
+    go_on.pop_back();
+    const auto found = waited_for.find(n);
+    if (found == waited_for.end()) continue;
+    for (const auto* entry : found->second) {
+      const node waits = entry->first;
+      for (const link& l : entry->second) {
+        if (l.to != n) continue;
+        if (l.either && chosen[waits]) continue;
+        if (l.either) chosen[waits] = true;
+        if (--needs[waits] == 0) {
+          stuck_[waits] = false;
+          go_on.push_back(waits);
+        }
+      }
+    }
+    waited_for.erase(found);  // once is enough
+  }
+}
+
+// --- ways through it
+
+std::vector<wait_graph::node> wait_graph::ring() const {
+  // Every stuck node waits for another stuck one: whoever goes on comes back to where it was.
+  for (const auto& [start, unused] : links_) {
+    if (!stuck_[start]) continue;
+    std::vector<node> path;
+    std::map<node, std::size_t> places;
+    for (node n = start;;) {
+      if (const auto seen = places.find(n); seen != places.end()) {
+        path.erase(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(seen->second));
+        const auto thread =
+            std::find_if(path.begin(), path.end(), [&](node each) { return is_thread(each); });
+        if (thread != path.end()) std::rotate(path.begin(), thread, path.end());
+        return path;
+      }
+      places.emplace(n, path.size());
+      path.push_back(n);
+      const std::vector<link>* out = links(n);
+      const auto next =
+          std::find_if(out->begin(), out->end(), [&](const link& l) { return stuck_[l.to]; });
+      if (next == out->end()) break;
+      n = next->to;
+    }
+  }
+  return {};
+}
+
+std::vector<wait_graph::node> wait_graph::chain(node from, const std::vector<node>& until) const {
+  std::vector<node> result{from};
+  std::map<node, bool> seen{{from, true}};
+  const auto is_end = [&](node n) {
+    return std::find(until.begin(), until.end(), n) != until.end();
+  };
+  bool by_stream = false;
+  for (node n = from; !is_end(n);) {
+    const std::vector<link>* out = links(n);
+    if (out == nullptr || !seen.emplace(out->front().to, true).second) break;
+    const link& next = out->front();
+    if (by_stream && next.in_stream) result.pop_back();
+    by_stream = next.in_stream;
+    n = next.to;
+    result.push_back(n);
+  }
+  return result;
+}
+
+std::vector<wait_graph::node> wait_graph::between(node n, node on) const {
+  std::vector<node> result;
+  if (way(n, on) != nullptr) return result;
+  for (const std::vector<link>* out = links(n); out != nullptr; out = links(out->front().to)) {
+    if (out->front().to == on || !out->front().in_stream) break;
+    result.push_back(out->front().to);
+  }
+  return result;
+}
+
+std::vector<std::vector<wait_graph::node>> wait_graph::chains() const {
+  std::vector<std::vector<node>> result;
+  // Of those that lead to one end, the longest says most.
+  const auto keep = [&](std::vector<node> way) {
+    const auto same = std::find_if(result.begin(), result.end(), [&](const std::vector<node>& c) {
+      return c.front() == way.front() && c.back() == way.back();
+    });
+    if (same == result.end())
+      result.push_back(std::move(way));
+    else if (same->size() < way.size())
+      *same = std::move(way);
+  };
+  for (const node t : threads_) {
+    const std::vector<link>* out = links(t);
+    for (std::size_t i = 0; out != nullptr && i < out->size(); ++i) {
+      std::vector<node> way = chain((*out)[i].to);
+      way.insert(way.begin(), t);
+      keep(std::move(way));
+    }
+  }
+  for (const auto& [stream, last] : last_in_stream_) {
+    if (threads_.empty()) result.push_back(chain(last));
+  }
+  return result;
+}
+
+// --- words
+
+std::string wait_graph::name(node n) const {
+  if (!is_thread(n)) return name_with_stream(trace_, static_cast<number>(n));
+  const auto thread = static_cast<number>(n - trace_.operations.size());
+  const bool named = thread < trace_.threads.size() && !trace_.threads[thread].name.empty();
+  return named ? fmt::format("host thread {}", trace_.threads[thread].name)
+               : fmt::format("host thread {}", thread);
+}
+
+std::string wait_graph::sentence(node n, node on) const {
+  const link* l = way(n, on);
+  std::string why = l != nullptr
+                        ? l->why
+                        : fmt::format("comes behind {{}} in its stream, with {} between them",
+                                      between(n, on).size());
+  if (const std::size_t hole = why.find("{}"); hole != std::string::npos)
+    why.replace(hole, 2, name(on));
+  return name(n) + " " + why;
+}
+
+std::string wait_graph::state(node n) const {
+  if (is_thread(n)) return name(n) + " waits, and nothing is pending";
+  const trace::operation& o = trace_.operations[n];
+  if (o.started == never) return name(n) + " had not started; what it waits for is not recorded";
+  const std::string time = text_of_time(trace_.end - std::min(trace_.end, o.started));
+  return o.kind == trace::operation_kind::host_function
+             ? fmt::format("{} had run for {} and had not returned", name(n), time)
+             : fmt::format("{} had run for {} and was not over", name(n), time);
+}
+
+std::string wait_graph::words(node n) const {
+  const std::vector<link>* out = links(n);
+  return out == nullptr ? state(n) : sentence(n, out->front().to);
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,74 @@
+// Who waits for whom in a run that did not come to its end: operations, and the host's threads.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "trace/trace.hpp"
+
+namespace sb::analysis {
+
+class wait_graph {
+ public:
+  // `guesses`: also what may be, for a run that is known to hang.
+  enum class guesses : bool { no, yes };
+  wait_graph(const trace::trace& t, guesses which);
+
+  // Operations come first, threads behind them.
+  using node = std::size_t;
+  [[nodiscard]] bool is_thread(node n) const { return n >= trace_.operations.size(); }
+  [[nodiscard]] bool pending(trace::number operation) const {
+    return trace_.operations[operation].ended == trace::never;
+  }
+
+  // Nodes that wait for each other in a ring, so that none of them can ever go on; a thread first,
+  // if there is one. Empty: there are none.
+  [[nodiscard]] std::vector<node> ring() const;
+
+  // From a node back to what has not ended, or to the first of `until`. Of operations that only
+  // follow each other in their stream, the first and the last.
+  [[nodiscard]] std::vector<node> chain(node from, const std::vector<node>& until = {}) const;
+  [[nodiscard]] const std::vector<node>& threads() const { return threads_; }  // that wait in calls
+  // What a chain leaves out between two of its nodes.
+  [[nodiscard]] std::vector<node> between(node n, node on) const;
+  // Where the questions begin: the threads that wait in calls, and for each what it waits for; the
+  // last pending operation of each stream when no thread waits.
+  [[nodiscard]] std::vector<std::vector<node>> chains() const;
+
+  // "kernel b on stream 1 waits by an event for kernel a on stream 0"
+  [[nodiscard]] std::string sentence(node n, node on) const;
+  // What became of one that waits for nothing that is known.
+  [[nodiscard]] std::string state(node n) const;
+  // The one, or the other.
+  [[nodiscard]] std::string words(node n) const;
+
+ private:
+  struct link {
+    node to = 0;
+    std::string why;         // {}: the other one
+    bool in_stream = false;  // the order of its stream
+    bool either = false;     // one of several such would be enough
+  };
+
+  [[nodiscard]] node thread(trace::number n) const { return trace_.operations.size() + n; }
+  [[nodiscard]] const std::vector<link>* links(node n) const;
+  [[nodiscard]] const link* way(node from, node to) const;
+  [[nodiscard]] std::string name(node n) const;
+  [[nodiscard]] std::string reason(const trace::operation& o, const trace::edge& e,
+                                   std::size_t connections) const;
+  void add(node from, link l) { links_[from].push_back(std::move(l)); }
+  void add_operation(trace::number i);
+  void add_memory(trace::number runs);
+  void add_thread(const trace::call& c);
+  void find_stuck();
+
+  const trace::trace& trace_;
+  std::map<node, std::vector<link>> links_;
+  std::map<trace::number, trace::number> last_in_stream_;  // pending ones
+  std::vector<node> threads_;                              // that wait
+  std::vector<bool> stuck_;                                // nodes that can never go on
+};
+
+}  // namespace sb::analysis
