@@ -88,12 +88,14 @@ command_id engine::impl::copy_at_once(stream_id stream, const operation& what) {
     return {};
   const guard lock(mutex, std::try_to_lock);
   if (!lock || !at_rest() || nodes != nullptr || failed(streams[stream].device) ||
-      !scheduler.clear(stream))
+      !scheduler.clear(stream) || !box.claim_next())
     return {};
-  // One that fails, or that somebody came before, is done where others are: it may be done twice.
-  if (carry_out(*copy, dropping).error != status::success || !box.claim_next()) return {};
+  // What comes now comes behind it, and nothing is written before its turn.
+  const command_id id = scheduler.pass();
+  // One that fails is done again where others are, which tells of it.
+  if (carry_out(*copy, dropping).error != status::success) return {};
   if (record) record->done_at_once(stream, streams[stream].priority, *copy);
-  return scheduler.pass();
+  return id;
 }
 
 bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> items,

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "kernels.hpp"
 
 namespace sb::engine::testing {
@@ -191,6 +196,60 @@ TEST_F(at_once_test, a_copy_waits_for_what_is_before_it_in_its_stream) {
   g.open();
   EXPECT_EQ(t.e.synchronize(one_command(copy), first_device), status::success);
   EXPECT_EQ(to, 7);
+}
+
+// Looks at memory that another thread may be writing.
+__attribute__((no_sanitize("thread"))) char peek(const volatile char* at) { return *at; }
+
+// A page, and one behind it that is not there before it is used: who copies across takes his time.
+class two_pages {
+ public:
+  two_pages()
+      : at_(static_cast<char*>(
+            mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {}
+  ~two_pages() { munmap(at_, 2 * size); }
+  two_pages(const two_pages&) = delete;
+  two_pages& operator=(const two_pages&) = delete;
+
+  // The last `bytes` of the first, with this in them.
+  char* fill(std::size_t bytes, char with) {
+    std::memset(at_, with, size);
+    madvise(at_ + size, size, MADV_DONTNEED);
+    return at_ + size - bytes;
+  }
+
+ private:
+  const std::size_t size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  char* const at_;
+};
+
+// Two threads and one stream: when the copy shows, another thread puts a gate into the stream. The
+// copy is done then: it was not written before its turn.
+TEST_F(at_once_test, a_copy_is_not_seen_before_its_turn) {
+  two_pages source, destination;
+  const stream_id s = t.stream();
+  for (char round = 1; round != 100; ++round) {
+    copy_operation c;
+    c.source = source.fill(1024, round);
+    char* to = destination.fill(2048, 0);
+    c.destination = to;
+    c.width = 4096;
+    gate g;
+    std::atomic<bool> looks{false};
+    std::thread other([&] {
+      looks = true;
+      for (int i = 1; peek(to) != round; ++i)
+        if (i % 1024 == 0) std::this_thread::yield();
+      t.e.submit(s, g.operation());
+    });
+    while (!looks) std::this_thread::yield();
+    const command_id copy = t.e.submit(s, std::move(c));
+    g.wait_until_reached();
+    EXPECT_TRUE(t.e.done(copy)) << "written, and behind the gate";
+    g.open();
+    other.join();
+    EXPECT_EQ(t.sync(), status::success);
+  }
 }
 
 TEST_F(at_once_test, a_small_copy_that_faults_fails_as_any_other) {
