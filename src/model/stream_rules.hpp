@@ -112,11 +112,11 @@ inline constexpr std::uint32_t most_connections = 32;
 
 // With one connection all streams share its three queues and their entries (queues.tsv conn.1.*).
 // With more, a stream that gets work takes a connection that nothing is stuck in, if there is one
-// (crowds.tsv); what follows in it stays there. Copies that
-// have queues of their own are then not known to hold each other for good: recordings of them vary
-// with the speed (further.tsv copyqueues.*).
-[[nodiscard]] constexpr bool is_shared(queue_class queue, std::uint32_t connections) {
-  return queue == queue_class::compute || (connections == 1 && queue != queue_class::none);
+// (crowds.tsv); what follows in it stays there. Copies with queues of their own then go to four for
+// each direction, which streams take in turn (further.tsv copyqueues.*).
+inline constexpr std::uint32_t copy_queues = 4;
+[[nodiscard]] constexpr std::uint32_t queues_of(queue_class queue, std::uint32_t connections) {
+  return connections == 1 || queue == queue_class::compute ? connections : copy_queues;
 }
 
 }  // namespace sb

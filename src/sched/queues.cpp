@@ -1,6 +1,6 @@
-// Hardware queues: where streams share a connection, commands of one queue start in the order of
-// their issue, and one that is not ready holds all later ones whatever their stream. A stream has a
-// connection from its first command in a compute queue until nothing of it is pending.
+// Hardware queues: where streams share one, commands start in the order of their issue, and one
+// that is not ready holds all later ones whatever their stream. A stream has a connection from its
+// first command in a compute queue until nothing of it is pending, and so a queue of copies.
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -10,11 +10,11 @@
 namespace sb::sched {
 
 line* scheduler::impl::queue(const pending_command& c) {
-  if (!is_shared(c.queue, connections)) {
+  if (c.queue == queue_class::none) {
     return nullptr;
   }
   const stream_state& s = streams[c.stream];
-  return &devices[s.device].queues[place_of(s.connection, c.queue)];
+  return &devices[s.device].queues[place_of(s.queue(c.queue), c.queue)];
 }
 
 // The connection that an idle stream takes: one that no stream has work in; or the next that
@@ -27,6 +27,29 @@ std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
   const std::uint32_t open = all & ~d.connections_stuck;
   const std::uint32_t later = open & (all << d.connection_turn);
   return open == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : open));
+}
+
+// The next queue of copies that no stream has work in; or the next, whatever is stuck there.
+void scheduler::impl::take_copy_queue(stream_state& s, queue_class queue) {
+  const std::size_t way = queue == queue_class::host_to_device ? 0 : 1;
+  device_state& d = devices[s.device];
+  const std::uint32_t all = queues_of(queue, connections);
+  std::uint32_t taken = d.copy_turns[way];
+  for (std::uint32_t i = 0; i < all && d.copying_in[way][taken] != 0; ++i) {
+    taken = (taken + 1) % all;
+  }
+  ++d.copying_in[way][taken];
+  s.copy_queues[way] = static_cast<std::uint8_t>(taken);
+  d.copy_turns[way] = (taken + 1) % all;
+}
+
+void scheduler::impl::leave_copy_queues(stream_state& s) {
+  for (std::size_t way = 0; way < s.copy_queues.size(); ++way) {
+    if (const std::uint8_t left = std::exchange(s.copy_queues[way], no_connection);
+        left != no_connection) {
+      --devices[s.device].copying_in[way][left];
+    }
+  }
 }
 
 void scheduler::impl::bind(index stream, std::uint32_t connection) {
@@ -131,17 +154,22 @@ void scheduler::impl::append(line& q, index command) {
   q.tail = command;
 }
 
+// Whether what comes next in the stream finds a queue at once.
+bool scheduler::impl::has_way_in(const stream_state& s, queue_class queue) const {
+  const device_state& d = devices[s.device];
+  return queue != queue_class::compute || connections == 1 || s.connection != no_connection ||
+         (d.crowd.empty() && d.connections_stuck != all_connections());
+}
+
 void scheduler::impl::enter_queue(index command) {
   pending_command& c = commands[command];
-  if (!is_shared(c.queue, connections)) {
+  if (c.queue == queue_class::none) {
     return;
   }
   const stream_state& s = streams[c.stream];
   device_state& d = devices[s.device];
   c.depends_on_crowd = c.behind_crowd && crowded != 0;
-  const bool bound = s.connection != no_connection || connections == 1;
-  if (!c.depends_on_crowd &&
-      (bound || (d.crowd.empty() && d.connections_stuck != all_connections()))) {
+  if (!c.depends_on_crowd && has_way_in(s, c.queue)) {
     enter_connection(command, s.connection != no_connection ? s.connection : free_connection(d));
     return;
   }
@@ -154,8 +182,13 @@ void scheduler::impl::enter_queue(index command) {
 
 void scheduler::impl::enter_connection(index command, std::uint32_t connection) {
   const pending_command& c = commands[command];
-  if (streams[c.stream].connection == no_connection) {
-    bind(c.stream, connection);
+  stream_state& s = streams[c.stream];
+  if (s.queue(c.queue) == no_connection) {
+    if (c.queue == queue_class::compute) {
+      bind(c.stream, connection);
+    } else {
+      take_copy_queue(s, c.queue);
+    }
   }
   line& q = *queue(c);
   tell_place(c, q.tail);
@@ -186,6 +219,9 @@ void scheduler::impl::tell_place(const pending_command& c, index behind) {
 std::uint32_t scheduler::impl::connection_for_crowd(const device_state& d,
                                                     const pending_command& c) const {
   const stream_state& s = streams[c.stream];
+  if (c.queue != queue_class::compute) {
+    return 0;  // it takes no part in that
+  }
   if (s.connection != no_connection) {
     return s.connection;
   }
@@ -227,7 +263,7 @@ bool scheduler::impl::admit(device_state& d) {
     --crowded;
   }
   enter_connection(command, connection);
-  if (tells_queues && at_head(command)) {
+  if (tells_queues && c.queue == queue_class::compute && at_head(command)) {
     emit(action_kind::admitted, c, d.last_left[streams[c.stream].connection]);
   }
   if (c.at == phase::held && at_head(command)) {
@@ -250,10 +286,8 @@ void scheduler::impl::note_stuck(const pending_command& c, bool stuck) {
 
 bool scheduler::impl::at_head(index command) {
   const pending_command& c = commands[command];
-  if (!is_shared(c.queue, connections)) {
-    return true;
-  }
-  return streams[c.stream].connection != no_connection && queue(c)->head == command;
+  return c.queue == queue_class::none ||
+         (streams[c.stream].queue(c.queue) != no_connection && queue(c)->head == command);
 }
 
 // The head of a queue leaves it.

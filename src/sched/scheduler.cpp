@@ -39,7 +39,8 @@ scheduler::impl::impl(machine m) : connections(usable_connections(m.connections)
     d.free_wide_shared = d.free_wide_registers = l.multiprocessors;
     d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
     d.last_left.fill(command_id::none_value);
-    d.queues.resize(static_cast<std::size_t>(connections) * queues_per_connection);
+    d.queues.resize(
+        place_of(queues_of(queue_class::device_to_host, connections), queue_class::device_to_host));
   }
 }
 

@@ -105,7 +105,14 @@ struct stream_state {
   index busy_previous, busy_next;      // see device_state::busy
   index link;
   std::uint16_t device;
-  std::uint8_t connection;  // while work is pending; see queues.cpp
+  // While work is pending; see queues.cpp.
+  std::uint8_t connection;
+  std::array<std::uint8_t, 2> copy_queues;  // to the device, from it
+  [[nodiscard]] std::uint8_t queue(queue_class q) const {
+    return q == queue_class::compute          ? connection
+           : q == queue_class::host_to_device ? copy_queues[0]
+                                              : copy_queues[1];
+  }
   stream_kind kind;
   queue_class last_queue;
   bool active, destroyed;
@@ -153,6 +160,9 @@ struct device_state {
   std::uint32_t connections_used = 0;   // bits: streams have work in it
   std::uint32_t connections_stuck = 0;  // bits: something stands in its compute queue
   std::uint32_t connection_turn = 0;    // where the next search begins
+  // Queues of copies, to the device and from it: the one that is taken next, and streams in each.
+  std::array<std::uint32_t, 2> copy_turns{};
+  std::array<std::array<std::uint32_t, copy_queues>, 2> copying_in{};
   std::array<std::uint32_t, most_connections> streams_in{};
   std::deque<connection_sharer> sharers;  // in the order in which they came; some are no more
   line crowd;                             // through queue_next: wait for a connection
@@ -192,8 +202,11 @@ struct scheduler::impl {
   void release_if_drained(index stream);
 
   // queues.cpp
-  [[nodiscard]] std::size_t place_of(std::uint32_t connection, queue_class queue) const {
-    return connection + static_cast<std::size_t>(queue) * connections;
+  [[nodiscard]] std::size_t place_of(std::uint32_t which, queue_class queue) const {
+    const std::size_t before = queue == queue_class::compute ? 0 : connections;
+    const std::size_t between =
+        queue == queue_class::device_to_host ? queues_of(queue, connections) : 0;
+    return before + between + which;
   }
   [[nodiscard]] line* queue(const pending_command& c);
   [[nodiscard]] std::uint32_t all_connections() const {
@@ -205,6 +218,9 @@ struct scheduler::impl {
   void enter_connection(index command, std::uint32_t connection);
   bool admit(device_state& d);
   void append(line& q, index command);
+  [[nodiscard]] bool has_way_in(const stream_state& s, queue_class queue) const;
+  void take_copy_queue(stream_state& s, queue_class queue);
+  void leave_copy_queues(stream_state& s);
   void bind(index stream, std::uint32_t connection);
   void unbind(stream_state& s);
   [[nodiscard]] bool needs_time() const;

@@ -30,6 +30,7 @@ stream_id scheduler::impl::create_stream(device_id device, stream_kind kind, int
                 .link = none,
                 .device = static_cast<std::uint16_t>(device.value),
                 .connection = no_connection,
+                .copy_queues = {no_connection, no_connection},
                 .kind = kind,
                 .last_queue = queue_class::compute,
                 .active = false,
@@ -173,8 +174,11 @@ void scheduler::impl::uncount(index command, const pending_command& c, stream_st
   if (s.last_work == command) {
     s.last_work = none;
   }
-  if (--s.pending == 0 && s.connection != no_connection) {
-    unbind(s);
+  if (--s.pending == 0) {
+    leave_copy_queues(s);
+    if (s.connection != no_connection) {
+      unbind(s);
+    }
   }
   if (makes_stream_busy(c.kind)) {
     device_state& d = devices[s.device];

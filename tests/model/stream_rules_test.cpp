@@ -61,13 +61,14 @@ TEST(stream_rules, there_are_one_to_thirty_two_connections) {
   EXPECT_EQ(usable_connections(33), 32U);
 }
 
-TEST(stream_rules, only_one_connection_makes_copies_with_a_queue_of_their_own_wait_for_each_other) {
+TEST(stream_rules, copies_have_four_queues_for_each_direction_unless_there_is_one_connection) {
   for (const queue_class copies : {queue_class::host_to_device, queue_class::device_to_host}) {
-    EXPECT_TRUE(is_shared(copies, 1));
-    EXPECT_FALSE(is_shared(copies, 2));
+    EXPECT_EQ(queues_of(copies, 1), 1U);
+    EXPECT_EQ(queues_of(copies, 2), 4U);
+    EXPECT_EQ(queues_of(copies, 32), 4U);
   }
-  EXPECT_TRUE(is_shared(queue_class::compute, 1) && is_shared(queue_class::compute, 32));
-  EXPECT_FALSE(is_shared(queue_class::none, 1) || is_shared(queue_class::none, 32));
+  EXPECT_EQ(queues_of(queue_class::compute, 1), 1U);
+  EXPECT_EQ(queues_of(queue_class::compute, 32), 32U);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace sb::sched {
 
 std::size_t oracle::add_stream(device_id device, stream_kind kind, stream_id id) {
-  streams_.push_back({device, kind, std::nullopt, id});
+  streams_.push_back({.device = device, .kind = kind, .connection = {}, .copies = {}, .id = id});
   return streams_.size() - 1;
 }
 
@@ -113,10 +113,11 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
     entry& own = commands_.back();
     own.depends_on_crowd = e.behind_crowd && !crowd_.empty();
     crowd_.push_back(self);
-    // What depends on nothing there goes past the crowd if its stream has a connection.
-    if (s.connection && !own.depends_on_crowd) {
+    // What depends on nothing there goes past the crowd if its stream has a connection, or if it
+    // needs none.
+    if (!own.depends_on_crowd && (s.connection || e.queue != place::compute)) {
       crowd_.pop_back();
-      own.connection = s.connection;
+      own.connection = e.queue == place::compute ? s.connection : copy_queue(stream, e.queue);
       entered_.push_back(self);
     }
     enter_crowd();
@@ -125,12 +126,36 @@ std::size_t oracle::submit(const command& c, std::size_t stream, std::optional<s
   return self;
 }
 
-// With several connections only what goes to the compute queues is held by others there.
 bool oracle::stands_in_queue(const entry& e) const {
-  if (streams_move()) {
-    return false;
+  return e.queue != place::none && !streams_move();
+}
+
+// Four for each direction, beside several connections: the next that no stream of the device has,
+// or else the next. A stream keeps it as long as it has anything pending.
+std::uint32_t oracle::copy_queue(std::size_t stream, place queue) {
+  const std::size_t way = queue == place::download ? 1 : 0;
+  std::optional<std::uint32_t>& own = streams_[stream].copies[way];
+  if (own) {
+    return *own;
   }
-  return e.queue == place::compute || (machine_.connections == 1 && e.queue != place::none);
+  const device_id device = streams_[stream].device;
+  const std::uint32_t all = machine_.connections == 1 ? 1 : 4;
+  std::uint32_t& turn = copy_turn_[device.value][way];
+  const auto has = [&](std::uint32_t which) {
+    return std::any_of(streams_.begin(), streams_.end(), [&](const oracle::stream& s) {
+      return s.device == device && s.copies[way] == which;
+    });
+  };
+  std::uint32_t found = turn % all;
+  for (std::uint32_t i = 0; i < all; ++i) {
+    if (!has((turn + i) % all)) {
+      found = (turn + i) % all;
+      break;
+    }
+  }
+  turn = found + 1;
+  own = found;
+  return found;
 }
 
 // A stream keeps its connection as long as it has anything pending.
@@ -144,6 +169,7 @@ void oracle::give_connections_back() {
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     if (!pending[i]) {
       streams_[i].connection.reset();
+      streams_[i].copies = {};
     }
   }
 }
@@ -170,7 +196,8 @@ std::optional<std::uint32_t> oracle::free_connection(std::size_t command) const 
   const command_set left = left_queue();
   for (const std::size_t i : entered_) {
     const entry& e = commands_[i];
-    if (!in(left, i) && streams_[e.stream].device == device && !heads[*e.connection]) {
+    if (e.queue == place::compute && !in(left, i) && streams_[e.stream].device == device &&
+        !heads[*e.connection]) {
       heads[*e.connection] = i;
     }
   }
@@ -195,17 +222,18 @@ void oracle::enter_crowd(std::optional<std::size_t> until) {
     oracle::stream& s = streams_[e.stream];
     const std::size_t device = s.device.value;
     full[device] = full[device] || (e.depends_on_crowd && i != 0);
-    if (!full[device] && !s.connection) {
+    const bool copy = e.queue != place::compute;
+    if (!full[device] && !copy && !s.connection) {
       s.connection = free_connection(crowd_[i]);
       if (s.connection) {
         turn_[device] = (*s.connection + 1) % machine_.connections;
       }
     }
-    full[device] = full[device] || !s.connection;
+    full[device] = full[device] || (!copy && !s.connection);
     if (full[device]) {
       ++i;
     } else {
-      e.connection = s.connection;
+      e.connection = copy ? copy_queue(e.stream, e.queue) : s.connection;
       entered_.push_back(crowd_[i]);
       crowd_.erase(crowd_.begin() + static_cast<std::ptrdiff_t>(i));
       // An earlier one of another device may have waited for it alone.
@@ -510,7 +538,7 @@ std::string oracle::judge_rest(const scheduler& s) {
       continue;
     }
     if (!in(started_, i)) {
-      const bool may_be_held = streams_move() && e.queue == place::compute;
+      const bool may_be_held = streams_move() && e.queue != place::none;
       if (held_by(i, left) == nullptr && !may_be_held && !may_wait_for_a_turn(e)) {
         return describe(i) + " does not start, and nothing holds it";
       }

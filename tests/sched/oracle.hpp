@@ -3,6 +3,7 @@
 // whether the rules allow it and of everything that does not run why it may not.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,6 +24,7 @@ class oracle {
     device_id device;
     stream_kind kind;
     std::optional<std::uint32_t> connection;
+    std::array<std::optional<std::uint32_t>, 2> copies;  // queues: to the device, from it
     stream_id id;
     bool destroyed = false;
   };
@@ -90,6 +92,7 @@ class oracle {
   [[nodiscard]] bool stands_in_queue(const entry& e) const;
   // With a grace, what holds what in the queues is not foretold: the rest of the rules is.
   [[nodiscard]] bool streams_move() const { return machine_.grace != 0; }
+  std::uint32_t copy_queue(std::size_t stream, place queue);
   void give_connections_back();
   [[nodiscard]] std::optional<std::uint32_t> free_connection(std::size_t command) const;
   void enter_crowd(std::optional<std::size_t> until = std::nullopt);
@@ -108,6 +111,7 @@ class oracle {
   machine machine_;
   std::vector<stream> streams_;
   std::vector<std::uint32_t> turn_ = std::vector<std::uint32_t>(8, 0);  // by device: connections
+  std::array<std::array<std::uint32_t, 2>, 8> copy_turn_{};             // by device and direction
   std::vector<std::size_t> entered_;  // commands in the order in which they came to their queues
   std::vector<std::size_t> crowd_;    // commands that have come to no queue yet
   std::vector<entry> commands_;

@@ -168,6 +168,28 @@ TEST(several_connections, copies_with_a_queue_of_their_own_pass_a_crowd) {
   EXPECT_FALSE(d.done(d.submit(upload_in(d.non_blocking(), 4))));
 }
 
+// further.tsv copyqueues.h2d.stuck0.held: there the copies still run when the next one comes.
+TEST(several_connections, copies_of_five_streams_share_four_queues) {
+  driver d(8);
+  const stream_id stuck = d.non_blocking();
+  d.hold(kernel_in(stuck));
+  d.submit(upload_in(stuck, 65536));
+  std::vector<command_id> running;
+  for (int i = 0; i < 3; ++i) {
+    const stream_id one = d.non_blocking();
+    running.push_back(d.hold(kernel_in(one)));
+    d.submit(upload_in(one, 65536));
+  }
+  const command_id fifth = d.submit(upload_in(d.non_blocking(), 65536));
+  EXPECT_FALSE(d.done(fifth));  // behind the first
+  const stream_id back = d.non_blocking();
+  EXPECT_TRUE(d.done(d.submit(download_in(back))));
+  // An unused one is taken first.
+  d.open(running[1]);
+  EXPECT_TRUE(d.done(d.submit(upload_in(d.non_blocking(), 65536))));
+  EXPECT_FALSE(d.done(fifth));
+}
+
 // Otherwise streams that always have something pending would keep it out for good.
 TEST(several_connections, a_crowd_gets_in_when_what_was_there_before_has_left) {
   driver d(2);
