@@ -6,6 +6,7 @@
 
 #include "analysis/program.hpp"
 #include "analysis/replay.hpp"
+#include "analysis/thread_order.hpp"
 
 namespace sb::analysis {
 
@@ -182,10 +183,12 @@ void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
 
 void time_host(const trace::trace& recorded, program& p) {
   nanoseconds last = 0;
-  for (std::vector<step>& steps : p.threads) {
+  const thread_order order(recorded, p);
+  for (number thread = 0; thread < p.threads.size(); ++thread) {
     nanoseconds end = 0;
-    for (step& s : steps) {
+    for (step& s : p.threads[thread]) {
       const trace::call& c = recorded.calls[s.call];
+      s.pauses = order.pauses(thread, end, c.begin);
       s.gap = c.begin - std::min(c.begin, end);
       end = std::max(end, c.end);
       time_step(recorded, c, s);

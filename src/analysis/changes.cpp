@@ -156,6 +156,7 @@ void launch_as_graph(program& p, number thread, const std::vector<std::size_t>& 
   constexpr nanoseconds launch = 2100, lag = 600;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     step& s = p.threads[thread][steps[i]];
+    if (i != 0) s.pauses.clear();
     s.gap = i == 0 ? s.gap : 0;
     s.before = s.after = 0;
     s.between = i == 0 ? std::min(s.between, launch) : 0;

@@ -35,11 +35,25 @@ struct issue {
   nanoseconds offset = 0;
 };
 
+// Where a thread is `after` the end of so many of its calls; without any, a moment of the run.
+struct thread_point {
+  number thread = none;
+  std::size_t calls = 0;
+  nanoseconds after = 0;
+};
+
+// A thread waits until another one has come so far (a join, a lock), or begins with that.
+struct thread_pause {
+  nanoseconds before = 0;  // the program's own code
+  thread_point until;
+};
+
 // A call of a host thread:
-//   gap | before | wait for `first` | issues, `between` in all | wait for `last` | after
+//   pauses | gap | before | wait for `first` | issues, `between` in all | wait for `last` | after
 struct step {
-  number call = none;   // in the trace; none: added by a change
-  nanoseconds gap = 0;  // the program's own code since the thread's call before
+  number call = none;                // in the trace; none: added by a change
+  std::vector<thread_pause> pauses;  // since the thread's call before
+  nanoseconds gap = 0;               // the program's own code, since that call or the last pause
   nanoseconds before = 0, between = 0, after = 0;
   host_wait first, last;
   std::vector<issue> issues;

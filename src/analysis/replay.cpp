@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <queue>
+#include <utility>
 
 #include "analysis/wait_recorder.hpp"
 #include "model/stream_rules.hpp"
@@ -33,11 +34,13 @@ struct event {
 };
 
 // Where a thread is within its step.
-enum class stage : std::uint8_t { begins, first_wait, issuing, room, last_wait, returns };
+enum class stage : std::uint8_t { pauses, begins, first_wait, issuing, room, last_wait, returns };
 
 struct thread_state {
   std::size_t step = 0;
-  stage at = stage::begins;
+  stage at = stage::pauses;
+  std::size_t pause = 0;  // of its step's
+  bool pauses = false;    // its own code before that is done
   std::size_t issued = 0;
   nanoseconds base = 0;     // issues are counted from here
   nanoseconds waiting = 0;  // since
@@ -51,6 +54,8 @@ class run {
  private:
   void at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks = 0);
   void advance(number thread);
+  bool pause(number thread);
+  [[nodiscard]] nanoseconds reached(const thread_point& p) const;
   bool begin_wait(number thread, const host_wait& w);
   void end_wait(number thread, const host_wait& w);
   bool give(number thread, number operation);
@@ -71,6 +76,7 @@ class run {
   std::vector<std::uint32_t> grants_;  // of kernels
   std::vector<std::uint64_t> blocks_left_;
   std::vector<thread_state> threads_;
+  std::vector<std::vector<number>> pausing_;  // by thread: those that wait until it is further
   std::vector<std::pair<waiter_id, number>> waiters_;
   std::priority_queue<event, std::vector<event>, std::greater<>> events_;
   std::vector<sched::action> actions_;
@@ -87,6 +93,7 @@ run::run(const program& p, record_waits waits)
       grants_(p.tasks.size(), 0),
       blocks_left_(p.tasks.size(), 0),
       threads_(p.threads.size()),
+      pausing_(p.threads.size()),
       last_in_stream_(p.streams.size(), none) {
   result_.operations.resize(p.tasks.size());
   result_.steps.resize(p.threads.size());
@@ -110,7 +117,7 @@ void run::at(nanoseconds time, event_kind kind, number what, std::uint64_t block
 timing run::go() {
   for (number i = 0; i < threads_.size(); ++i) {
     if (!program_.threads[i].empty()) {
-      at(program_.threads[i][0].gap, event_kind::thread_goes_on, i);
+      at(0, event_kind::thread_goes_on, i);
     }
   }
   while (!events_.empty()) {
@@ -157,6 +164,11 @@ void run::advance(number thread) {
     const step& s = steps[t.step];
     call_times& times = result_.steps[thread][t.step];
     switch (t.at) {
+      case stage::pauses:
+        if (!pause(thread)) return;
+        t.at = stage::begins;
+        if (s.gap != 0) return at(now_ + s.gap, event_kind::thread_goes_on, thread);
+        break;
       case stage::begins:
         times.begin = now_;
         t.issued = 0;
@@ -207,14 +219,47 @@ void run::advance(number thread) {
           if (s.after != 0) return at(now_ + s.after, event_kind::thread_goes_on, thread);
         }
         times.end = now_;
-        t.at = stage::begins;
+        t.at = stage::pauses;
+        t.pause = 0;
         ++t.step;
-        if (t.step < steps.size() && steps[t.step].gap != 0) {
-          return at(now_ + steps[t.step].gap, event_kind::thread_goes_on, thread);
+        for (const number other : std::exchange(pausing_[thread], {})) {
+          at(now_, event_kind::thread_goes_on, other);
         }
         break;
     }
   }
+}
+
+// When a thread comes to that point; never: it has not made its last call before that.
+nanoseconds run::reached(const thread_point& p) const {
+  if (p.calls == 0) return p.after;
+  return threads_[p.thread].step >= p.calls ? result_.steps[p.thread][p.calls - 1].end + p.after
+                                            : never;
+}
+
+// Takes a thread through its pauses before a call. False: it comes back here later.
+bool run::pause(number thread) {
+  thread_state& t = threads_[thread];
+  const std::vector<thread_pause>& pauses = program_.threads[thread][t.step].pauses;
+  while (t.pause < pauses.size()) {
+    const thread_pause& p = pauses[t.pause];
+    if (!std::exchange(t.pauses, true) && p.before != 0) {
+      at(now_ + p.before, event_kind::thread_goes_on, thread);
+      return false;
+    }
+    const nanoseconds when = reached(p.until);
+    if (when == never) {
+      pausing_[p.until.thread].push_back(thread);
+      return false;
+    }
+    t.pauses = false;
+    ++t.pause;
+    if (when > now_) {
+      at(when, event_kind::thread_goes_on, thread);
+      return false;
+    }
+  }
+  return true;
 }
 
 std::optional<sched::wait_target> run::target_of(const host_wait& w) const {

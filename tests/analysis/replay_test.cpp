@@ -1,6 +1,8 @@
 // Replaying a trace gives the recorded times again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "program_builder.hpp"
 
 namespace sb::analysis {
@@ -153,6 +155,69 @@ TEST(Replay, ALaunchWithoutRoomInItsStreamWaitsForIt) {
   EXPECT_EQ(t.calls[1021].blocked, 0U);
   EXPECT_GT(t.calls[1022].blocked, 8_ms);
   expect_same_times(t);
+}
+
+// A thread makes another one, which works and waits for it, and joins it before its own last
+// launch.
+struct joined_threads {
+  trace::trace t;
+  number of_the_other = none, last = none;
+};
+
+joined_threads join_a_thread(bool told) {
+  program_builder b;
+  joined_threads made;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "first", 5_us);
+  b.thread(1);
+  b.host_code(10_us);
+  made.of_the_other = b.kernel(s2, "of_the_other", 100_us);
+  b.synchronize(s2);
+  b.thread(0);
+  b.host_code(150_us);
+  made.last = b.kernel(s1, "last", 20_us);
+  b.synchronize();
+  made.t = b.run();
+  made.t.threads.resize(2);
+  if (told) {
+    nanoseconds end = 0;  // of the other one's calls
+    for (const trace::call& c : made.t.calls) end = c.thread == 1 ? std::max(end, c.end) : end;
+    made.t.thread_waits = {{1, 0, 4_us, 4_us}, {0, 1, 6_us, end}};
+  }
+  return made;
+}
+
+TEST(Replay, AThreadThatIsJoinedHoldsTheOneThatJoinsIt) {
+  const joined_threads made = join_a_thread(true);
+  expect_same_times(made.t);
+  program p = program_of(made.t);
+  const timing before = replay(p);
+  p.tasks[made.of_the_other].duration -= 60_us;
+  const timing sooner = replay(p);
+  EXPECT_EQ(sooner.operations[made.last].started + 60_us, before.operations[made.last].started);
+  EXPECT_EQ(sooner.end + 60_us, before.end);
+  p.tasks[made.of_the_other].duration += 500_us;
+  EXPECT_EQ(replay(p).end, before.end + 440_us);
+}
+
+TEST(Replay, AThreadThatNobodyWaitsForHoldsNobody) {
+  const joined_threads made = join_a_thread(false);
+  expect_same_times(made.t);
+  program p = program_of(made.t);
+  const timing before = replay(p);
+  p.tasks[made.of_the_other].duration -= 60_us;
+  EXPECT_EQ(replay(p).end, before.end);
+}
+
+TEST(Replay, AThreadBeginsWhenItsMakerLetsIt) {
+  const joined_threads made = join_a_thread(true);
+  program p = program_of(made.t);
+  const timing before = replay(p);
+  p.threads[0][0].before += 30_us;  // the maker's call before that
+  const timing later = replay(p);
+  EXPECT_EQ(later.operations[made.of_the_other].started,
+            before.operations[made.of_the_other].started + 30_us);
+  EXPECT_EQ(later.end, before.end + 30_us);
 }
 
 }  // namespace

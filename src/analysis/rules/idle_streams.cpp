@@ -103,9 +103,12 @@ void find_host_gaps(const evidence& e, findings& out) {
       last = i;
     }
     for (std::size_t i = first + 1; i <= last && i < steps.size(); ++i) {
-      if (steps[i].gap < least) continue;
-      sum += steps[i].gap;
+      nanoseconds gap = steps[i].gap;
+      for (const thread_pause& p : steps[i].pauses) gap += p.before;
+      if (gap < least) continue;
+      sum += gap;
       steps[i].gap = 0;
+      for (thread_pause& p : steps[i].pauses) p.before = 0;
       if (steps[i].call != none) calls.push_back(steps[i].call);
     }
   }
