@@ -200,7 +200,10 @@ void worker_pool::main(slot& self) {
     }
   }
   stop_attending(w);
+  const bool retires = !stopping_;
   lock.unlock();
+  // What it kept for itself nobody else knows of, and it keeps no more.
+  while (kernel_run* run = retires ? w.smalls.pop() : nullptr) run_small(w, *run);
   if (sink_.has_mail()) sink_.attend();
   lock.lock();
   set_current_worker(nullptr);

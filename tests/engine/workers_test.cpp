@@ -1,0 +1,52 @@
+// Workers that come while all others are stuck in long blocks, and go when one of these is through.
+#include <gtest/gtest.h>
+
+#include "kernels.hpp"
+
+namespace sb::engine::testing {
+namespace {
+
+// A block that the test lets go, and that never yields until then.
+struct door {
+  std::atomic<bool> entered{false};
+  std::atomic<bool> open{false};
+
+  void wait_until_entered() const {
+    while (!entered.load()) std::this_thread::yield();
+  }
+};
+
+const abi::kernel_info door_kernel = loop_kernel(
+    [](const char* p, thread_context*) {
+      door& d = *params_of<door*>(p);
+      d.entered = true;
+      while (!d.open.load()) std::this_thread::yield();
+    },
+    "door");
+const abi::kernel_info count_kernel = loop_kernel(
+    [](const char* p, thread_context*) { ++*params_of<std::atomic<int>*>(p); }, "count");
+
+// What a block sets free is kept by the worker that ran it, when it is small. This one goes then.
+TEST(workers, one_that_goes_leaves_no_small_kernel_behind) {
+  engine_test t(options_for_tests(1, 1));
+  const stream_id first = t.stream(), second = t.stream();
+  std::atomic<int> count{0};
+  for (int i = 0; i < 50; ++i) {  // what it takes is known then
+    t.e.submit(second, launch(count_kernel, {1}, {1}, &count));
+    EXPECT_EQ(t.sync(), status::success);
+  }
+  door own, extra;
+  t.e.submit(first, launch(door_kernel, {1}, {1}, &own));
+  own.wait_until_entered();
+  t.e.submit(second, launch(door_kernel, {1}, {1}, &extra));
+  t.e.submit(second, launch(count_kernel, {1}, {1}, &count));
+  extra.wait_until_entered();  // on a worker that came for it
+  own.open = true;
+  EXPECT_EQ(t.e.synchronize(whole_stream(first), first_device), status::success);
+  extra.open = true;
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_EQ(count, 51);
+}
+
+}  // namespace
+}  // namespace sb::engine::testing
