@@ -67,7 +67,7 @@ sched::machine machine_of(const engine_options& o) {
   for (const device_profile& p : o.devices) m.devices.push_back(sched::limits_of(p));
   m.connections = o.connections;
   // What an H200 completes in some microseconds may take a busy machine this long (nanoseconds).
-  m.grace = o.timing ? 0 : 10'000'000;
+  m.grace = o.timing ? 0 : 3'000'000;
   return m;
 }
 
