@@ -119,6 +119,17 @@ class Runner(unittest.TestCase):
             self.assertEqual(status, 1)
             self.assertIn("capture: 0/95 agree", out)
 
+    def test_what_was_printed_becomes_the_recording_when_asked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.outputs(folder)
+            profile = pathlib.Path(folder) / "another"
+            arguments = ("--outputs", folder, "--only", "capture", "--profile", str(profile))
+            self.assertEqual(self.main(*arguments)[0], 1)  # nothing is recorded
+            self.assertFalse((profile / "capture.tsv").exists())
+            self.main(*arguments, "--record")
+            self.assertEqual((profile / "capture.tsv").read_text(), recorded("capture"))
+            self.assertEqual(self.main(*arguments)[0], 0)
+
     def slow_machine(self, folder, program):
         """Runs the random programs by `program`: python that sets `late` for a seed and a time to settle."""
         folder = pathlib.Path(folder)
