@@ -77,7 +77,6 @@ std::vector<nanoseconds> guided_run::go() {
     const moment m = moments_.top();
     moments_.pop();
     now_ = m.time;
-    scheduler_.set_time(now_);
     switch (m.kind) {
       case moment::what::comes:
         submit(m.operation);

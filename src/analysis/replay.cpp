@@ -124,7 +124,6 @@ timing run::go() {
     const event e = events_.top();
     events_.pop();
     now_ = e.time;
-    scheduler_.set_time(now_);
     switch (e.kind) {
       case event_kind::operation_ends:
         ended(e.what);
