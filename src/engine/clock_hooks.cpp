@@ -18,7 +18,11 @@ int follows() {
   if (call_frame::inside()) return 0;
   return engine::in_host_function() ? 2 : 1;
 }
-std::uint64_t now() { return model->clocks().now(); }
+// The clocks have a lock: it is the runtime's own, not one that the program waits for.
+std::uint64_t now() {
+  const call_frame own;
+  return model->clocks().now();
+}
 void pass(std::uint64_t ns) {
   const call_frame own;
   model->call(ns);

@@ -87,6 +87,10 @@ class Modelled(unittest.TestCase):
                     traces.add((self.work / f"{starts}.sbt").read_bytes())
                 self.assertEqual(len(traces), 1)
 
+    def test_the_runtimes_own_lock_is_none_that_a_reader_of_the_clock_waits_for(self):
+        done = self.run_modelled(HERE / "programs/clock_reads.cu", "--quiet", starts="holding")
+        self.assertEqual(done.stdout, "ok\n")
+
     def test_the_critical_path_follows_a_join(self):
         # `all` joins the thread with the long kernel, `early` only one that is over by then.
         kernels = {}

@@ -1,6 +1,7 @@
 // Loaded behind the library that stands before the C library: makes threads begin early or late.
 // With THREAD_STARTS=early, pthread_create returns when the new thread has come to rest; with
-// `late`, a thread begins when all of the process rests, those before it first.
+// `late`, a thread begins when all of the process rests, those before it first. With
+// THREAD_STARTS=holding, a thread that has waited for a time in vain keeps its lock for a while.
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -95,5 +97,16 @@ extern "C" __attribute__((visibility("default"))) int pthread_create(
     while (id == 0) wait_a_moment();
     await_rest(id);
   }
+  return result;
+}
+
+extern "C" __attribute__((visibility("default"))) int pthread_cond_clockwait(
+    pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+  static const auto real = reinterpret_cast<decltype(&pthread_cond_clockwait)>(
+      dlsym(RTLD_NEXT, "pthread_cond_clockwait"));
+  const int result = real(condition, mutex, clock, until);
+  const char* asked = std::getenv("THREAD_STARTS");
+  if (result == ETIMEDOUT && asked != nullptr && std::strcmp(asked, "holding") == 0)
+    for (int i = 0; i < 10; ++i) wait_a_moment();
   return result;
 }
