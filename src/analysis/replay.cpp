@@ -370,6 +370,7 @@ void run::follow() {
       const auto operation = static_cast<number>(a.payload);
       switch (a.kind) {
         case sched::action_kind::start:
+          result_.operations[operation].queue = a.queue;
           started(operation);
           break;
         case sched::action_kind::grant:
@@ -379,6 +380,7 @@ void run::follow() {
           if (recorder_) recorder_->reached(operation, now_);
           result_.operations[operation].ready = now_;
           result_.operations[operation].started = now_;
+          result_.operations[operation].queue = a.queue;
           ended(operation);
           break;
         case sched::action_kind::entered:

@@ -10,6 +10,7 @@ namespace sb::analysis {
 
 struct operation_times {
   nanoseconds queued = never, ready = never, started = never, ended = never;
+  hardware_queue queue;  // where waits are recorded
 };
 
 struct call_times {

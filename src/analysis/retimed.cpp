@@ -38,6 +38,7 @@ trace::trace retimed(const trace::trace& original, const program& p, const timin
     o.ready = from.ready;
     o.started = from.started;
     o.ended = from.ended;
+    o.queue = from.queue;
     o.waits = times.waits.empty() ? std::vector<trace::edge>{} : times.waits[i];
     if (o.queued != never) add_host_wait(t, o);
   }

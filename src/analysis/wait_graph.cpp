@@ -81,6 +81,8 @@ std::string wait_graph::reason(const trace::operation& o, const trace::edge& e,
   if (e.cause == trace::wait_cause::queue_head && connections > 1)
     return fmt::format("waits for a hardware connection; all {} are held, one of them by {{}}",
                        connections);
+  if (e.cause == trace::wait_cause::queue_head && o.queue.kind != queue_class::none)
+    return fmt::format("is in {} behind {{}}", text_of(o.queue));
   return std::string(words_of(e.cause));
 }
 

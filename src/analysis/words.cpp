@@ -155,6 +155,20 @@ std::string_view key_of(engine_kind engine) {
   return "none";
 }
 
+std::string text_of(hardware_queue queue) {
+  switch (queue.kind) {
+    case queue_class::compute:
+      return fmt::format("hardware queue {}", queue.number);
+    case queue_class::host_to_device:
+      return fmt::format("copy queue {} to the device", queue.number);
+    case queue_class::device_to_host:
+      return fmt::format("copy queue {} to the host", queue.number);
+    case queue_class::none:
+      break;
+  }
+  return "its hardware queue";
+}
+
 std::string_view key_of(wait_cause cause) {
   switch (cause) {
     case wait_cause::stream_order:

@@ -21,6 +21,8 @@ namespace sb::analysis {
 [[nodiscard]] trace::number place_of(const trace::trace& t, trace::number operation);
 
 [[nodiscard]] std::string_view text_of(trace::engine_kind engine);
+// "hardware queue 3", "copy queue 0 to the host"; "its hardware queue" when it is not known.
+[[nodiscard]] std::string text_of(hardware_queue queue);
 [[nodiscard]] std::string_view key_of(trace::engine_kind engine);  // of JSON
 [[nodiscard]] std::string_view key_of(trace::wait_cause cause);
 

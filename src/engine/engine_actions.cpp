@@ -88,6 +88,7 @@ void engine::impl::drain() {
 void engine::impl::act(const sched::action& a) {
   switch (a.kind) {
     case sched::action_kind::start:
+      if (record) node_of(a)->recorded.queue = a.queue;
       start(node_of(a));
       break;
     case sched::action_kind::grant: {
@@ -111,6 +112,7 @@ void engine::impl::act(const sched::action& a) {
     }
     case sched::action_kind::reached: {
       node* n = node_of(a);
+      n->recorded.queue = a.queue;
       if (auto* record = std::get_if<record_operation>(&n->what);
           record != nullptr && record->event) {
         event_state& event = *record->event;

@@ -54,6 +54,7 @@ struct recorded_node {
   std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
   std::uint64_t admitted = 0;     // it got a connection, after it had waited for one
   bool began = false;
+  hardware_queue queue;     // that it went through
   std::int32_t status = 0;  // it failed
   short_list<wait, 3> waits;
   short_list<trace::edge, 3> edges;

@@ -538,7 +538,8 @@ void recorder::finished(node& n, std::uint64_t ns) {
                                      .started = since(begin),
                                      .ended = since(std::max(ns, begin)),
                                      .waits = {n.recorded.edges.data(), n.recorded.edges.size()},
-                                     .status = n.recorded.status});
+                                     .status = n.recorded.status,
+                                     .queue = n.recorded.queue});
   note& own = notes_[n.recorded.note];
   own.ended = std::max(ns, begin);
   last_finished_ = n.recorded.number;

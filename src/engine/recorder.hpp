@@ -50,6 +50,9 @@ class recorder final : public allocation_observer {
     begin_ns_ = clock_();
   }
 
+  // Where operations that are over within their call would have stood.
+  void look_at(const sched::scheduler& queues) { queues_ = &queues; }
+
   // --- calls
   static recorded_call& present() { return recorded_thread::own().call; }  // of the calling thread
   void begin_call(recorded_thread& thread, const char* name, std::uint64_t ns);
@@ -134,6 +137,7 @@ class recorder final : public allocation_observer {
     trace::number stream = trace::none;
     trace::operation_kind kind = trace::operation_kind::marker;
     std::int8_t priority = 0;
+    hardware_queue queue;
     extent3 grid, block;
     std::uint64_t memory = 0;  // recorder::memory_changes_
     std::array<const void*, 8> pointers{};
@@ -165,7 +169,10 @@ class recorder final : public allocation_observer {
                        trace::submitted_record& r);
   likeness& like(const void* what, trace::number stream);
   trace::number repeat(recorded_call& call, const likeness& known);
-  trace::number tell_whole(trace::submitted_record& r, status outcome);
+  trace::number tell_whole(trace::submitted_record& r, hardware_queue queue, status outcome);
+  [[nodiscard]] hardware_queue next_queue(stream_id stream, queue_class queue) const {
+    return queues_ != nullptr ? queues_->next_queue(stream, queue) : hardware_queue{};
+  }
   void add_ranges(const node& n);
   void add_kernel_ranges(const kernel_operation& launch);
   void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
@@ -186,7 +193,8 @@ class recorder final : public allocation_observer {
   }
 
   const std::unique_ptr<trace::writer> out_;
-  const bool one_connection_;                // otherwise streams change theirs
+  const bool one_connection_;  // otherwise streams change theirs
+  const sched::scheduler* queues_ = nullptr;
   std::vector<std::uint32_t> copy_engines_;  // by device; 3 where it is not said
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;

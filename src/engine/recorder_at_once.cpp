@@ -54,7 +54,8 @@ trace::number recorder::repeat(recorded_call& call, const likeness& known) {
   return call.done = out_->begin_operation();
 }
 
-trace::number recorder::tell_whole(trace::submitted_record& r, status outcome) {
+trace::number recorder::tell_whole(trace::submitted_record& r, hardware_queue queue,
+                                   status outcome) {
   const recorded_call& call = present();
   r.call = call.number;
   r.called = r.queued = since(call.number != trace::none ? call.begin_ns : clock_());
@@ -63,7 +64,8 @@ trace::number recorder::tell_whole(trace::submitted_record& r, status outcome) {
                           r.queued,
                           std::max(since(clock_()), r.queued),
                           {},
-                          static_cast<std::int32_t>(outcome)});
+                          static_cast<std::int32_t>(outcome),
+                          queue});
   return number;
 }
 
@@ -71,11 +73,12 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel
                             status outcome) {
   stream_notes& s = streams_[stream.value];
   likeness& known = like(launch.kernel, s.number);
+  const hardware_queue queue = next_queue(stream, queue_class::compute);
   const std::uint64_t changes = memory_changes_.load(std::memory_order_relaxed);
   recorded_call& call = present();
   if (known.what == launch.kernel && known.kind == trace::operation_kind::kernel &&
-      known.stream == s.number && known.priority == priority && known.memory == changes &&
-      same(known.grid, launch.grid) && same(known.block, launch.block) &&
+      known.stream == s.number && known.priority == priority && known.queue == queue &&
+      known.memory == changes && same(known.grid, launch.grid) && same(known.block, launch.block) &&
       known.has_pointers_of(launch) && outcome == status::success && call.number != trace::none &&
       call.done == trace::none) {
     s.done = repeat(call, known);
@@ -91,12 +94,13 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel
   r.stream = s.number;
   describe_kernel(launch, shape_of(launch), r);
   r.ranges = ranges_;
-  s.done = tell_whole(r, outcome);
+  s.done = tell_whole(r, queue, outcome);
   if (outcome != status::success) return;
   known = {.what = launch.kernel,
            .stream = s.number,
            .kind = r.kind,
            .priority = priority,
+           .queue = queue,
            .grid = launch.grid,
            .block = launch.block,
            .memory = changes,
@@ -108,14 +112,16 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel
 void recorder::done_at_once(stream_id stream, std::int8_t priority, const copy_operation& copy) {
   stream_notes& s = streams_[stream.value];
   likeness& known = like(copy.destination, s.number);
+  const hardware_queue queue =
+      next_queue(stream, copy_queue(copy.direction, std::uint64_t{copy.width}));
   const std::uint64_t changes = memory_changes_.load(std::memory_order_relaxed);
   const extent3 size{static_cast<std::uint32_t>(copy.width),
                      static_cast<std::uint32_t>(copy.direction), 1};
   recorded_call& call = present();
   if (known.what == copy.destination && known.kind == trace::operation_kind::copy &&
-      known.stream == s.number && known.priority == priority && known.memory == changes &&
-      same(known.grid, size) && known.pointers[0] == copy.source && call.number != trace::none &&
-      call.done == trace::none) {
+      known.stream == s.number && known.priority == priority && known.queue == queue &&
+      known.memory == changes && same(known.grid, size) && known.pointers[0] == copy.source &&
+      call.number != trace::none && call.done == trace::none) {
     s.done = repeat(call, known);
     return;
   }
@@ -132,11 +138,12 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const copy_o
   r.stream = s.number;
   r.bytes = copy.width;
   r.ranges = ranges_;
-  s.done = tell_whole(r, status::success);
+  s.done = tell_whole(r, queue, status::success);
   known = {.what = copy.destination,
            .stream = s.number,
            .kind = r.kind,
            .priority = priority,
+           .queue = queue,
            .grid = size,
            .block = {},
            .memory = changes,
@@ -161,10 +168,11 @@ void recorder::done_at_once(stream_id stream, const void* event, trace::operatio
     r.device = s.device;
     r.stream = s.number;
     r.event = event_of(event);
-    self = tell_whole(r, status::success);
+    self = tell_whole(r, {}, status::success);
     known = {.what = event,
              .stream = s.number,
              .kind = kind,
+             .queue = {},
              .grid = {},
              .block = {},
              .operation = self};

@@ -57,6 +57,7 @@ void recorder::tell_pending(node* first, const sched::scheduler& queues) {
     if (r.number == trace::none || n->ended) continue;
     trace::finished_record told;
     told.status = r.status;
+    told.queue = r.began ? r.queue : queues.present_queue(n->id);
     if (r.began) {
       told.ready = since(n->times.ready);
       told.started = since(std::max(n->times.begin, n->times.ready));

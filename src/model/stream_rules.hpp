@@ -29,6 +29,14 @@ namespace sb {
 enum class queue_class : std::uint8_t { compute, host_to_device, device_to_host, none };
 inline constexpr std::uint32_t queues_per_connection = 3;
 
+// One of a device's queues: of kernels as many as there are connections, of copies see queues_of.
+struct hardware_queue {
+  queue_class kind = queue_class::none;
+  std::uint8_t number = 0;
+
+  friend constexpr bool operator==(const hardware_queue&, const hardware_queue&) = default;
+};
+
 // Host-to-device copies below this size travel with the kernels. Recorded: 16 KiB does, 32 KiB does
 // not (thresholds_conn1.tsv one.behind.stuck.kernel.h2d.*); nothing is known in between.
 inline constexpr std::uint64_t separate_copy_bytes = 32768;

@@ -17,6 +17,12 @@ line* scheduler::impl::queue(const pending_command& c) {
   return &devices[s.device].queues[place_of(s.queue(c.queue), c.queue)];
 }
 
+hardware_queue scheduler::impl::place_of(const pending_command& c) const {
+  if (c.queue == queue_class::none) return {};
+  const std::uint8_t which = streams[c.stream].queue(c.queue);
+  return which == no_connection ? hardware_queue{} : hardware_queue{c.queue, which};
+}
+
 // The connection that an idle stream takes: one that no stream has work in; or the next that
 // nothing is stuck in. The bits of a connection say so.
 std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
@@ -29,15 +35,28 @@ std::uint32_t scheduler::impl::free_connection(const device_state& d) const {
   return open == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(later != 0 ? later : open));
 }
 
+namespace {
+
+std::size_t way_of(queue_class queue) { return queue == queue_class::host_to_device ? 0 : 1; }
+
+}  // namespace
+
 // The next queue of copies that no stream has work in; or the next, whatever is stuck there.
+std::uint32_t scheduler::impl::free_copy_queue(const device_state& d, queue_class queue) const {
+  const std::size_t way = way_of(queue);
+  const std::uint32_t all = queues_of(queue, connections);
+  std::uint32_t found = d.copy_turns[way];
+  for (std::uint32_t i = 0; i < all && d.copying_in[way][found] != 0; ++i) {
+    found = (found + 1) % all;
+  }
+  return found;
+}
+
 void scheduler::impl::take_copy_queue(stream_state& s, queue_class queue) {
-  const std::size_t way = queue == queue_class::host_to_device ? 0 : 1;
+  const std::size_t way = way_of(queue);
   device_state& d = devices[s.device];
   const std::uint32_t all = queues_of(queue, connections);
-  std::uint32_t taken = d.copy_turns[way];
-  for (std::uint32_t i = 0; i < all && d.copying_in[way][taken] != 0; ++i) {
-    taken = (taken + 1) % all;
-  }
+  const std::uint32_t taken = free_copy_queue(d, queue);
   ++d.copying_in[way][taken];
   s.copy_queues[way] = static_cast<std::uint8_t>(taken);
   d.copy_turns[way] = (taken + 1) % all;
@@ -340,6 +359,7 @@ void scheduler::impl::take_out_of_queue(index command) {
       tell_new_place(commands[next], previous, commands[command].id);
     }
   }
+  commands[command].queue = queue_class::none;
 }
 
 }  // namespace sb::sched

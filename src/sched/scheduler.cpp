@@ -76,11 +76,17 @@ void scheduler::impl::add_edge(index from, index target, bool is_waiter) {
 }
 
 void scheduler::impl::emit(action_kind kind, const pending_command& c, std::uint64_t n) {
-  actions.push_back({.kind = kind, .id = {c.id}, .waiter = {}, .count = n, .payload = c.payload});
+  const bool last = kind == action_kind::start || kind == action_kind::reached;
+  actions.push_back({.kind = kind,
+                     .queue = tells_queues && last ? place_of(c) : hardware_queue{},
+                     .id = {c.id},
+                     .waiter = {},
+                     .count = n,
+                     .payload = c.payload});
 }
 
 void scheduler::impl::emit_release(std::uint64_t waiter) {
-  actions.push_back({.kind = action_kind::release, .id = {}, .waiter = {waiter}});
+  actions.push_back({.kind = action_kind::release, .queue = {}, .id = {}, .waiter = {waiter}});
 }
 
 scheduler::scheduler(machine m) : impl_(std::make_unique<impl>(std::move(m))) {}
@@ -140,6 +146,16 @@ std::vector<std::uint64_t> scheduler::stuck(device_id device) const {
     }
   }
   return all;
+}
+hardware_queue scheduler::present_queue(command_id id) const {
+  const index found = impl_->ids.find(id.value);
+  return found == none ? hardware_queue{} : impl_->place_of(impl_->commands[found]);
+}
+hardware_queue scheduler::next_queue(stream_id stream, queue_class queue) const {
+  const device_state& d = impl_->devices[impl_->streams[stream.value].device];
+  return {queue, static_cast<std::uint8_t>(queue == queue_class::compute
+                                               ? impl_->free_connection(d)
+                                               : impl_->free_copy_queue(d, queue))};
 }
 int scheduler::waiting_priority(device_id device) const {
   const device_state& d = impl_->devices[device.value];

@@ -66,6 +66,7 @@ enum class action_kind : std::uint8_t {
 
 struct action {
   action_kind kind;
+  hardware_queue queue;  // after tell_queues, with start and reached: that it went through
   command_id id;
   waiter_id waiter;
   std::uint64_t count = 0;
@@ -140,6 +141,10 @@ class scheduler {
   // Payloads: of what has to wait for a connection, and of what is stuck in each of them.
   [[nodiscard]] std::vector<std::uint64_t> crowd(device_id device) const;
   [[nodiscard]] std::vector<std::uint64_t> stuck(device_id device) const;
+  // Where it stands while it is in a queue, and where in an idle stream the next such command
+  // would.
+  [[nodiscard]] hardware_queue present_queue(command_id id) const;
+  [[nodiscard]] hardware_queue next_queue(stream_id stream, queue_class queue) const;
   // Commands in this queue of the stream that take an entry and have not begun (entry_of).
   [[nodiscard]] std::uint32_t pending_entries(stream_id stream, queue_class queue) const;
   // The best priority among kernels that are ready and wait for room on the device, for all or for

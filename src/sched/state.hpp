@@ -209,6 +209,8 @@ struct scheduler::impl {
     return before + between + which;
   }
   [[nodiscard]] line* queue(const pending_command& c);
+  [[nodiscard]] hardware_queue place_of(const pending_command& c) const;
+  [[nodiscard]] std::uint32_t free_copy_queue(const device_state& d, queue_class queue) const;
   [[nodiscard]] std::uint32_t all_connections() const {
     return ~std::uint32_t{0} >> (most_connections - connections);
   }

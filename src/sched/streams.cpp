@@ -246,8 +246,11 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
   const bool in_stream = c.order == command_order::in_stream;
   if (c.kind == command_kind::event_wait && in_stream && enqueues_nothing(c, after)) {
     const std::uint64_t id = ids.bind_complete();
-    actions.push_back(
-        {.kind = action_kind::reached, .id = {id}, .waiter = {}, .payload = c.payload});
+    actions.push_back({.kind = action_kind::reached,
+                       .queue = {},
+                       .id = {id},
+                       .waiter = {},
+                       .payload = c.payload});
     return {id};
   }
   assert(c.stream.valid());

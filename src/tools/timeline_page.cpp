@@ -138,6 +138,11 @@ std::string operations_json(const trace::trace& trace) {
   });
   values("priority",
          [](const operation& x) { return static_cast<std::uint64_t>(x.priority + 128); });
+  values("queue", [](const operation& x) {
+    if (x.queue.kind == queue_class::none) return std::uint64_t{0};
+    return std::uint64_t{1} + x.queue.number +
+           std::uint64_t{most_connections} * static_cast<std::uint64_t>(x.queue.kind);
+  });
   numbers("device", &operation::device);
   numbers("peer", &operation::peer);
   numbers("stream", &operation::stream);

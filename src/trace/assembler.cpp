@@ -262,6 +262,7 @@ void assembler::take_finished(cursor& in) {
   op.started = found.started;
   op.ended = found.ended;
   op.status = found.status;
+  op.queue = found.queue;
   op.waits = std::move(found.waits);
   for (const nanoseconds time : {op.ready, op.started, op.ended}) seen(time);
 }

@@ -14,6 +14,7 @@ class assembler {
   // Numbers of calls come before the calls themselves, and those of operations in any order; the
   // record of either has four bytes at least.
   explicit assembler(std::size_t file_bytes) : calls_limit_(open_calls_limit + file_bytes / 4) {}
+  void set_version(std::uint32_t version) { state_.version = version; }  // before the first record
 
   // Takes in one record whose kind is not `nothing_more` or `end`; the cursor says when it is wrong
   // or cut off, and the trace is then as if it had not come.

@@ -140,11 +140,19 @@ void get_finished(cursor& in, number self, operation& op, codec_state& state) {
     *time = in.time(base);
     if (*time != never) base = *time;
   }
-  const std::uint64_t count = in.varint();  // twice, and one more with a status
-  op.waits.resize(list_size(in, count / 2));
+  std::uint64_t parts = in.varint();
+  if (state.version < 5)  // it had no queue
+    parts = (parts / 2) * finished_part::edges + parts % 2;
+  if (parts & finished_part::queue) {
+    const unsigned queue = in.u8();
+    op.queue.kind = checked(in, queue / queue_kind_at, queue_class::device_to_host);
+    op.queue.number = static_cast<std::uint8_t>(queue % queue_kind_at);
+  }
+  op.waits.resize(list_size(in, parts / finished_part::edges));
   nanoseconds until = op.ready != never ? op.ready : base;
   for (edge& wait : op.waits) wait = get_edge(in, self, op, until, state);
-  op.status = count % 2 != 0 ? static_cast<std::int32_t>(unzigzag(in.varint())) : 0;
+  op.status =
+      (parts & finished_part::status) != 0 ? static_cast<std::int32_t>(unzigzag(in.varint())) : 0;
   state.clock = base;
 }
 

@@ -35,6 +35,7 @@ inline void copy_shape(const Shape& from, OtherShape& to) {
 }
 
 struct codec_state {
+  std::uint32_t version = format_version;           // of the file that is read
   nanoseconds clock = 0;                            // the last time that was written
   number call = 0;                                  // the last call that was named
   number submitted = none;                          // the last operation that was submitted
@@ -184,7 +185,12 @@ inline byte* put_finished(byte* at, number self, const finished_record& op, code
   put(op.started);
   put(op.ended);
   const std::size_t count = listed(op.waits.size());
-  at = put_varint(at, 2 * count + (op.status != 0 ? 1 : 0));
+  const bool has_queue = op.queue.kind != queue_class::none;
+  at = put_varint(at, finished_part::edges * count + (op.status != 0 ? finished_part::status : 0) +
+                          (has_queue ? finished_part::queue : 0));
+  if (has_queue)
+    *at++ =
+        static_cast<byte>(op.queue.number + queue_kind_at * static_cast<unsigned>(op.queue.kind));
   nanoseconds until = op.ready != never ? op.ready : base;
   for (const edge& wait : op.waits.first(count)) {
     const unsigned when = wait.until == op.ready     ? edge_part::until_ready

@@ -36,7 +36,7 @@ std::string waits(const operation& op) {
 }  // namespace
 
 void export_csv(const trace& what, const export_sink& out) {
-  out("operation,kind,name,device,stream,engine,connection,priority,call,line,called,queued,ready,"
+  out("operation,kind,name,device,stream,engine,queue,priority,call,line,called,queued,ready,"
       "started,ended,bytes,direction,host memory,grid,block,shared bytes,registers,graph,event,"
       "waits for record,waits,error\n");
   for (number i = 0; i < what.operations.size(); ++i) {
@@ -51,7 +51,7 @@ void export_csv(const trace& what, const export_sink& out) {
     add(field(op.device));
     add(field(op.stream));
     add(std::string(word(op.engine)));
-    add(op.stream == none ? "" : field(what.streams[op.stream].connection));
+    add(word(op.queue));
     add(std::to_string(op.priority));
     add(field(op.call));
     add(op.call == none ? "" : field(place_label(what, what.calls[op.call].place)));

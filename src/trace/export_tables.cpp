@@ -154,7 +154,7 @@ std::string memory_operation(const operation& op) {
 }  // namespace
 
 void export_tables(const trace& what, const export_sink& out) {
-  groups ranges, calls, kernels, times, sizes;
+  groups ranges, calls, kernels, times, sizes, queues;
   for (const annotation& one : what.annotations) {
     if (one.what != annotation::shape::range || one.end == never) continue;
     ranges[one.domain + ":" + one.text].values.push_back(static_cast<double>(one.end - one.begin));
@@ -166,6 +166,11 @@ void export_tables(const trace& what, const export_sink& out) {
   for (const operation& op : what.operations) {
     if (op.started == never || op.ended == never) continue;
     const auto time = static_cast<double>(op.ended - op.started);
+    if (op.queue.kind != queue_class::none) {
+      const std::string device =
+          what.devices.size() > 1 ? "device " + std::to_string(op.device) + " " : "";
+      queues[device + word(op.queue)].values.push_back(time);
+    }
     if (op.kind == operation_kind::kernel) kernels[label(what, op)].values.push_back(time);
     if (op.kind != operation_kind::copy && op.kind != operation_kind::fill) continue;
     times[memory_operation(op)].values.push_back(time);
@@ -177,6 +182,7 @@ void export_tables(const trace& what, const export_sink& out) {
   write_times("CUDA GPU MemOps Summary (by Time) (cuda_gpu_mem_time_sum)", "Count", "Operation",
               times, out);
   write_sizes("CUDA GPU MemOps Summary (by Size) (cuda_gpu_mem_size_sum)", sizes, out);
+  write_times("Hardware Queue Summary (hw_queue_sum)", "Operations", "Queue", queues, out);
 }
 
 }  // namespace sb::trace

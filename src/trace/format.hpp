@@ -12,7 +12,8 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 4;
+inline constexpr std::uint32_t format_version = 5;
+inline constexpr std::uint32_t oldest_version = 4;  // says nothing of queues
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
 enum class record_kind : std::uint8_t {
@@ -76,6 +77,14 @@ namespace call_part {
 inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, done = 1u << 3,
                           same = 1u << 4, all = 31;
 }
+
+// The number in a `finished` record that says what follows: edges, four times, and these.
+namespace finished_part {
+inline constexpr unsigned status = 1u << 0, queue = 1u << 1, edges = 1u << 2;
+}
+
+// A queue: its number, and from here on its kind.
+inline constexpr unsigned queue_kind_at = most_connections;
 
 // The first byte of an edge: the cause, which ends it has, and whether it lasted until the
 // operation was ready or started.

@@ -79,10 +79,10 @@ outcome<cursor> read_header(block file, const std::string& name, header& head) {
                    std::to_string(head.version) + ", this one reads up to " +
                    std::to_string(format_version) + ". Use the newer streambed command."};
   }
-  if (in.good() && head.version < format_version) {
+  if (in.good() && head.version < oldest_version) {
     return failure{name + " was written by an older Streambed: its format is " +
                    std::to_string(head.version) + ", this one reads " +
-                   std::to_string(format_version) + ". Record the program again."};
+                   std::to_string(oldest_version) + " and later ones. Record the program again."};
   }
   const unsigned clock = in.u8();
   head.connections = in.u32();
@@ -131,6 +131,7 @@ outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string
   assembler parts(file.size());
   const outcome<cursor> start = read_header(file, name, parts.result.head);
   if (!start) return failure{start.message()};
+  parts.set_version(parts.result.head.version);
   outcome<std::vector<block>> blocks = blocks_of(file, name);
   if (!blocks) return failure{blocks.message()};
   const bool complete = ends_with_word(without_zeros(blocks->back()));

@@ -55,6 +55,7 @@ struct finished_record {
   nanoseconds ended = never;
   std::span<const edge> waits;
   std::int32_t status = 0;
+  hardware_queue queue = {};
 };
 
 struct annotation_record {

@@ -48,6 +48,7 @@ void add_operation(const trace& what, const operation& op, std::vector<detail>& 
     list.push_back({key, value, {}, false});
   };
   if (op.stream != none) add("stream", op.stream);
+  add_text(list, "queue", word(op.queue));
   if (op.bytes) add("bytes", op.bytes);
   if (op.kind == operation_kind::kernel) {
     add_text(list, "grid", three(op.grid));

@@ -18,7 +18,8 @@ struct moment {
 };
 
 bool is_finished(const operation& op) {
-  return op.ready != never || op.started != never || op.ended != never || !op.waits.empty();
+  return op.ready != never || op.started != never || op.ended != never || !op.waits.empty() ||
+         op.queue.kind != queue_class::none;
 }
 
 std::vector<moment> moments_of(const trace& what) {
@@ -125,7 +126,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
         break;
       case moment::what::finished: {
         const operation& op = what.operations[next.which];
-        out.finished(next.which, {op.ready, op.started, op.ended, op.waits, op.status});
+        out.finished(next.which, {op.ready, op.started, op.ended, op.waits, op.status, op.queue});
         break;
       }
       case moment::what::called:

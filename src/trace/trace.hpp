@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/command.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::trace {
 
@@ -68,7 +69,7 @@ struct stream {
   stream_kind kind = stream_kind::blocking;
   bool per_thread = false;  // a thread's default stream
   std::int32_t priority = 0;
-  number connection = none;  // hardware connection; none: the legacy stream's own
+  number connection = none;  // when it has the same always; operations say which queue they took
   std::string name;          // what the program called it (NVTX), or empty
 };
 
@@ -178,6 +179,7 @@ struct operation {
   bool in_graph = false;                          // a node of a graph launch
   bool cooperative = false;                       // kernels
   std::int8_t priority = 0;
+  hardware_queue queue;  // that it went through or stands in; none as well where nobody knows
   number device = none;
   number peer = none;  // copies between devices
   number stream = none;

@@ -52,6 +52,13 @@ std::string_view word(memory_kind kind) {
   return at(words, kind);
 }
 
+std::string word(hardware_queue queue) {
+  static constexpr std::array<std::string_view, 3> words = {"compute", "host_to_device",
+                                                            "device_to_host"};
+  if (queue.kind == queue_class::none) return {};
+  return std::string(at(words, queue.kind)) + " " + std::to_string(queue.number);
+}
+
 std::string error_name(std::int32_t status) {
   struct known {
     std::int32_t status;

@@ -13,6 +13,8 @@ namespace sb::trace {
 [[nodiscard]] std::string_view word(wait_cause cause);
 [[nodiscard]] std::string_view word(copy_direction direction);
 [[nodiscard]] std::string_view word(memory_kind kind);
+// compute 3, host_to_device 0; empty: none
+[[nodiscard]] std::string word(hardware_queue queue);
 
 // cudaErrorIllegalAddress (700); the number alone where an operation cannot fail with it.
 [[nodiscard]] std::string error_name(std::int32_t status);

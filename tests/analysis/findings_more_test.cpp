@@ -343,7 +343,7 @@ TEST(Findings, AHangNamesTheRingOfWaits) {
   EXPECT_THAT(f.operations, testing::UnorderedElementsAre(waits, next, raises));
   ASSERT_EQ(f.evidence.size(), 4U);
   EXPECT_THAT(f.evidence[0], testing::HasSubstr("host thread 0 waits for kernel raises_flag"));
-  EXPECT_THAT(text_of(t, e), testing::HasSubstr("same hardware queue"));
+  EXPECT_THAT(text_of(t, e), testing::HasSubstr("is in hardware queue 0 behind"));
   EXPECT_EQ(f.calls.size(), 1U);
 }
 

@@ -291,7 +291,7 @@ class Modelled(unittest.TestCase):
 
     def test_a_hang_by_the_head_of_a_queue(self):
         hung, stopped = self.stuck("queue", "--connections", "1")
-        held = "stream 9 is in the same hardware queue behind kernel works(int*) on stream 1"
+        held = "stream 9 is in hardware queue 0 behind kernel works(int*) on stream 1"
         self.assertIn(held, hung)
         self.assert_in_order(("waits for kernel sets(int volatile*) on stream 9 in", held,
                               "kernel works(int*) on stream 1 comes behind kernel waits(int volatile*)",

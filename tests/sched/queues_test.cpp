@@ -481,5 +481,61 @@ TEST(copy_engines, without_any_a_copy_is_not_overtaken_by_later_kernels_for_ever
   EXPECT_TRUE(d.done(later));
 }
 
+// The queue that the command went through, as its last action tells it.
+hardware_queue queue_told(const driver& d, command_id id) {
+  hardware_queue found;
+  for (const action& a : d.history()) {
+    if (a.id.value == id.value &&
+        (a.kind == action_kind::start || a.kind == action_kind::reached)) {
+      found = a.queue;
+    }
+  }
+  return found;
+}
+
+TEST(told_queues, streams_at_work_together_have_connections_of_their_own) {
+  driver d(8);
+  d.get().tell_queues();
+  for (std::uint8_t i = 0; i < 8; ++i) {
+    const stream_id s = d.non_blocking();
+    EXPECT_EQ(d.get().next_queue(s, queue_class::compute),
+              (hardware_queue{queue_class::compute, i}));
+    const command_id k = d.hold(kernel_in(s));
+    EXPECT_EQ(queue_told(d, k), (hardware_queue{queue_class::compute, i}));
+    const command_id second = d.submit(kernel_in(s));
+    EXPECT_EQ(d.get().present_queue(second), (hardware_queue{queue_class::compute, i}));
+  }
+}
+
+TEST(told_queues, large_copies_take_the_four_of_their_direction_in_turn) {
+  driver d(8);
+  d.get().tell_queues();
+  for (std::uint8_t i = 0; i < 6; ++i) {
+    const stream_id s = d.non_blocking();
+    const std::uint8_t turn = i % 4;
+    EXPECT_EQ(queue_told(d, d.submit(large_upload(s))),
+              (hardware_queue{queue_class::host_to_device, turn}));
+    EXPECT_EQ(queue_told(d, d.submit(download(s))),
+              (hardware_queue{queue_class::device_to_host, turn}));
+    EXPECT_EQ(queue_told(d, d.submit(small_upload(s))).kind, queue_class::compute);
+  }
+}
+
+TEST(told_queues, what_takes_no_place_has_none) {
+  driver d(1);
+  d.get().tell_queues();
+  const stream_id s = d.non_blocking();
+  EXPECT_EQ(queue_told(d, d.submit(host_function_in(s))), hardware_queue{});
+  const command_id held = d.hold(kernel_in(s));
+  const command_id behind = d.submit(host_function_in(s));
+  d.open(held);
+  EXPECT_EQ(queue_told(d, behind), (hardware_queue{queue_class::compute, 0}));
+}
+
+TEST(told_queues, nobody_is_told_who_did_not_ask) {
+  driver d(8);
+  EXPECT_EQ(queue_told(d, d.submit(kernel_in(d.non_blocking()))), hardware_queue{});
+}
+
 }  // namespace
 }  // namespace sb::sched

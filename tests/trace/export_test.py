@@ -126,6 +126,18 @@ class Export(unittest.TestCase):
         for flow, time in ends.items():
             self.assertLess(starts[flow], time)
 
+    def test_perfetto_tells_the_hardware_queue(self):
+        keys, told = {}, collections.Counter()
+        for packet in self.perfetto("complete"):
+            for data in packet["interned_data"]:
+                for name in data["debug_annotation_names"]:
+                    keys[name["iid"][0]] = name["name"][0]
+            for event in packet["track_event"]:
+                for note in event["debug_annotations"]:
+                    if keys[note["name_iid"][0]] == "queue":
+                        told[note["string_value"][0]] += 1
+        self.assertEqual(told, {"host_to_device 2": 1, "compute 0": 1, "compute 1": 1, "compute 2": 1})
+
     def test_chrome_is_json_with_slices_and_arrows(self):
         events = json.loads(self.text("complete", "chrome"))["traceEvents"]
         slices = [e for e in events if e["ph"] == "X"]
@@ -133,6 +145,7 @@ class Export(unittest.TestCase):
         self.assertEqual((kernel["ts"], kernel["dur"]), (3.0, 2.0))
         self.assertEqual(kernel["name"], 'scale(float*, "n")')
         self.assertEqual(kernel["args"]["line"], "small.cu:12")
+        self.assertEqual(kernel["args"]["queue"], "compute 0")
         self.assertEqual(sum(e["cat"] == "call" for e in slices), 4)
         begun = {e["id"]: e for e in events if e["ph"] == "s"}
         ended = {e["id"]: e for e in events if e["ph"] == "f"}
@@ -149,6 +162,7 @@ class Export(unittest.TestCase):
         self.assertEqual(rows[1]["name"], 'scale(float*, "n")')
         self.assertEqual(rows[1]["grid"], "1024x1x1")
         self.assertEqual(rows[1]["waits"], "stream_order:0:3000")
+        self.assertEqual([r["queue"] for r in rows], ["host_to_device 2", "compute 0", "compute 1", "compute 2", ""])
         self.assertEqual(rows[3]["started"], "")
         for row in csv.reader(io.StringIO(self.text("random", "csv"))):
             self.assertEqual(len(row), 27)
@@ -165,7 +179,9 @@ class Export(unittest.TestCase):
                 "CUDA GPU MemOps Summary (by Time) (cuda_gpu_mem_time_sum)": "Time (%) Total Time"
                 " (ns) Count Avg (ns) Med (ns) Min (ns) Max (ns) StdDev (ns) Operation",
                 "CUDA GPU MemOps Summary (by Size) (cuda_gpu_mem_size_sum)": "Total (MB) Count"
-                " Avg (MB) Med (MB) Min (MB) Max (MB) StdDev (MB) Operation"}.items():
+                " Avg (MB) Med (MB) Min (MB) Max (MB) StdDev (MB) Operation",
+                "Hardware Queue Summary (hw_queue_sum)": "Time (%) Total Time (ns) Operations"
+                " Avg (ns) Med (ns) Min (ns) Max (ns) StdDev (ns) Queue"}.items():
             found = re.search(rf"^ \*\* {re.escape(title)}:\n\n(.*)\n( -[- ]*)\n", text, re.MULTILINE)
             self.assertTrue(found, title)
             self.assertEqual(found.group(1).split(), columns.split())

@@ -9,6 +9,7 @@
 #include "trace/format.hpp"
 #include "trace/reader.hpp"
 #include "trace/store.hpp"
+#include "version4.hpp"
 
 namespace sb::trace::testing {
 namespace {
@@ -40,6 +41,19 @@ TEST_F(TraceFormat, ATraceIsReadAsItWasStored) {
 TEST_F(TraceFormat, TheSameTraceIsTheSameBytes) {
   EXPECT_EQ(stored(sample(1)), stored(sample(1)));
   EXPECT_NE(stored(sample(1)), stored(sample(2)));
+}
+
+TEST_F(TraceFormat, AFileOfTheFormatBeforeHasNoQueues) {
+  const outcome<trace> read = parse_trace(version4, "x.sbt");
+  ASSERT_TRUE(read) << read.message();
+  ASSERT_EQ(read->operations.size(), 4u);
+  EXPECT_EQ(read->head.end, ending::complete);
+  for (const operation& op : read->operations) EXPECT_EQ(op.queue, hardware_queue{});
+  const operation& last = read->operations[3];
+  EXPECT_EQ(last.ended, 232867u);
+  ASSERT_EQ(last.waits.size(), 1u);
+  EXPECT_EQ(last.waits[0].cause, wait_cause::legacy_barrier);
+  EXPECT_EQ(last.waits[0].from, 2u);
 }
 
 TEST_F(TraceFormat, StoringWhatWasReadGivesTheSameTrace) {
@@ -91,12 +105,13 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 5;
+  newer[8] = 6;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 5, this one reads up to 4"));
+              HasSubstr("newer Streambed: its format is 6, this one reads up to 5"));
   bytes older = stored(sample(6));
   older[8] = 3;
-  EXPECT_THAT(problem(older), HasSubstr("older Streambed: its format is 3, this one reads 4"));
+  EXPECT_THAT(problem(older),
+              HasSubstr("older Streambed: its format is 3, this one reads 4 and later"));
   EXPECT_THAT(read_trace(path("none")).message(), HasSubstr("cannot open"));
   EXPECT_THAT(read_trace(path("")).message(), HasSubstr("cannot read"));
 }

@@ -51,6 +51,7 @@ trace small() {
   operation copy = at(operation_kind::copy, engine_kind::host_to_device, 1, 1000, 3000);
   copy.host_memory = memory_kind::pinned;
   copy.bytes = 4'194'304;
+  copy.queue = {sb::queue_class::host_to_device, 2};
   made.operations.push_back(copy);
   for (number i = 0; i < 3; ++i) {  // the first two overlap
     operation kernel = at(operation_kind::kernel, engine_kind::multiprocessors, i == 1 ? 0 : 1,
@@ -59,6 +60,7 @@ trace small() {
     kernel.grid[0] = 1024;
     kernel.block[0] = 256;
     kernel.call = i;
+    kernel.queue = {sb::queue_class::compute, static_cast<std::uint8_t>(i)};
     kernel.waits = {{i, none, i == 1 ? wait_cause::event : wait_cause::stream_order, 3000}};
     made.operations.push_back(kernel);
   }

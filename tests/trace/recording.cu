@@ -1,6 +1,6 @@
 // For recording_test.py: small work, again and again; `many` has more of it. `fault` ends with a
 // kernel that fails, `kill` ends by SIGKILL, `first` has a kernel that is loaded behind another
-// one.
+// one, `queues` has four streams that copy at the same time.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -19,6 +19,7 @@ __global__ void opens() { atomicExch(&open_gate, 1); }
 __global__ void second(float* out) { *out = 2; }
 
 constexpr int rounds = 100;
+constexpr std::size_t large = std::size_t{4} << 20;
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
@@ -43,6 +44,19 @@ int main(int argc, char** argv) {
     cudaStream_t u;
     cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
     cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "queues") == 0) {
+    float *device, *host;
+    cudaMalloc(&device, large);
+    cudaMallocHost(&host, large);
+    for (int i = 0; i < 4; ++i) {
+      cudaStream_t u;
+      cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
+      cudaMemcpyAsync(device, host, large, cudaMemcpyHostToDevice, u);
+      small<<<1, 32, 0, u>>>(a, b);
+      cudaMemcpyAsync(host, device, large, cudaMemcpyDeviceToHost, u);
+    }
     return cudaDeviceSynchronize();
   }
   for (int i = 0; i < 4; ++i) {  // what it takes gets known

@@ -25,10 +25,10 @@ class Recording(unittest.TestCase):
         lines = (HERE / "recording.cu").read_text().splitlines()
         cls.line_of = lambda self, text: 1 + max(i for i, line in enumerate(lines) if text in line)
 
-    def record(self, how, status=0):
+    def record(self, how, status=0, **variables):
         trace = self.folder / f"{how or 'plain'}.sbt"
         environment = {k: v for k, v in os.environ.items() if not k.startswith("STREAMBED_")}
-        environment.update(STREAMBED_TRACE=str(trace), STREAMBED_FAULT_REPORT="0")
+        environment.update(STREAMBED_TRACE=str(trace), STREAMBED_FAULT_REPORT="0", **variables)
         done = subprocess.run([self.program, how], env=environment, capture_output=True, text=True, timeout=200)
         self.assertEqual(done.returncode, status, done.stderr)
         return trace
@@ -63,6 +63,22 @@ class Recording(unittest.TestCase):
         trace = self.record("")
         self.check(self.operations(trace))
         self.assertIn("205 kernels", self.command("explain", trace))
+
+    def test_work_has_the_queue_that_it_went_through(self):
+        operations = self.operations(self.record(""))
+        kernels = [o["queue"] for o in operations if o["kind"] == "kernel"]
+        # Two streams: one of them has work pending or none has.
+        self.assertLessEqual(set(kernels), {"compute 0", "compute 1"})
+        self.assertEqual({o["queue"] for o in operations if o["kind"].startswith("event")}, {""})
+
+    def test_streams_that_work_together_go_through_queues_of_their_own(self):
+        for connections, numbers in (("8", [0, 1, 2, 3]), ("1", [0, 0, 0, 0])):
+            operations = self.operations(self.record("queues", STREAMBED_DEVICE="h200",
+                                                     CUDA_DEVICE_MAX_CONNECTIONS=connections))
+            for kind, engine in (("host_to_device", "host_to_device"), ("compute", "multiprocessors"),
+                                 ("device_to_host", "device_to_host")):
+                self.assertEqual([o["queue"] for o in operations if o["engine"] == engine],
+                                 [f"{kind} {n}" for n in numbers])
 
     def test_a_killed_program_leaves_it_too(self):
         self.check(self.operations(self.record("kill", -9)))

@@ -64,6 +64,12 @@ const errorNames: Record<number, string> = {
   719: "cudaErrorLaunchFailure",
 };
 
+/** Of the value in the column: 0 for none, then 32 of each kind. */
+export function queueLabel(queue: number): string {
+  const kinds = ["", ", copies to the device", ", copies to the host"];
+  return queue > 0 ? `${(queue - 1) % 32}${kinds[Math.floor((queue - 1) / 32)]}` : "";
+}
+
 function describeOperation(trace: Trace, what: number): Description {
   const o = trace.operations;
   const fields: Field[] = [];
@@ -80,6 +86,7 @@ function describeOperation(trace: Trace, what: number): Description {
   if (o.called[what] >= 0 && started >= 0) add("after its call", duration(started - o.called[what]));
   if (o.ready[what] >= 0 && started > o.ready[what]) add("ready, not started", duration(started - o.ready[what]));
   add("stream", streamLabel(trace, o.stream[what]));
+  add("queue", queueLabel(o.queue[what]));
   if (kind === Kind.kernel) {
     add("grid", shape(o.grid0[what], o.grid1[what], o.grid2[what]));
     add("block", shape(o.block0[what], o.block1[what], o.block2[what]));

@@ -105,8 +105,8 @@ export interface Finding {
 }
 
 const operationNumbers = [
-  "kind", "bar", "engine", "direction", "hostMemory", "flags", "priority", "device", "peer", "stream", "call", "name",
-  "record", "event", "graph", "grid0", "grid1", "grid2", "block0", "block1", "block2", "shared", "registers", "status",
+  "kind", "bar", "engine", "direction", "hostMemory", "flags", "priority", "queue", "device", "peer", "stream", "call",
+  "name", "record", "event", "graph", "grid0", "grid1", "grid2", "block0", "block1", "block2", "shared", "registers", "status",
   "ranges", "waits",
 ] as const;
 const operationValues = ["called", "queued", "ready", "started", "ended", "bytes"] as const;

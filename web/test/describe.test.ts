@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { describe } from "../src/describe";
+import { describe, queueLabel } from "../src/describe";
 import { makeTrace } from "./sample";
 
 const trace = makeTrace(
   [
     {
-      begin: 0, end: 10, kind: 1, bar: 1, bytes: 256,
+      begin: 0, end: 10, kind: 1, bar: 1, bytes: 256, queue: 67,
       ranges: [{ allocation: 1, how: 5, offset: 0, bytes: 1024 }, { allocation: 0, how: 6, offset: 512, bytes: 256 }],
     },
     { begin: 10, end: 20, name: 0, status: 700, ranges: [{ allocation: 0, how: 3, offset: 0, bytes: 4096 }] },
@@ -32,4 +32,10 @@ test("a kernel touches something of an allocation", () => {
 
 test("an operation that failed says with what", () => {
   expect(fieldOf(1, "failed")).toBe("cudaErrorIllegalAddress");
+});
+
+test("a queue is told by its number and what it carries", () => {
+  expect(fieldOf(0, "queue")).toBe("2, copies to the host");
+  expect(fieldOf(1, "queue")).toBeUndefined();
+  expect([1, 8, 33, 68].map(queueLabel)).toEqual(["0", "7", "0, copies to the device", "3, copies to the host"]);
 });

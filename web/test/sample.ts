@@ -13,6 +13,7 @@ export interface Work {
   begin: number;
   end: number;
   status?: number;
+  queue?: number;
   ranges?: { allocation: number; how: number; offset: number; bytes: number }[];
   waits?: { from?: number; call?: number; cause?: number; until: number }[];
 }
@@ -38,6 +39,7 @@ export function makeTrace(work: Work[], extra: Partial<Trace> = {}): Trace {
     ended: times(work, (w) => w.end),
     waits: numbers(work, (w) => w.waits?.length ?? 0),
     status: numbers(work, (w) => w.status ?? 0),
+    queue: numbers(work, (w) => w.queue ?? 0),
     flags: zero, priority: zero, device: zero, graph: zero, hostMemory: zero, peer: zero, event: zero, record: zero,
     grid0: zero, grid1: zero, grid2: zero, block0: zero, block1: zero, block2: zero, shared: zero, registers: zero,
   } as unknown as Operations;

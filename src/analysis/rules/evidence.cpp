@@ -98,8 +98,11 @@ void describe(const trace::trace& t, finding& f, const std::vector<held_operatio
   constexpr std::size_t looked_at = 10000;  // enough to see what is usual
   for (std::size_t i = 0; i < std::min(held.size(), looked_at); ++i) {
     const held_operation& h = held[i];
-    const std::string text = fmt::format("{} waited for {}", name_with_stream(t, h.operation),
-                                         name_with_stream(t, h.by.from));
+    const std::string where = h.by.cause == trace::wait_cause::queue_head
+                                  ? " in " + text_of(t.operations[h.operation].queue)
+                                  : "";
+    const std::string text = fmt::format("{} waited{} for {}", name_with_stream(t, h.operation),
+                                         where, name_with_stream(t, h.by.from));
     const auto [place, added] = places.emplace(text, sums.size());
     if (added) sums.push_back({text});
     sums[place->second].time += h.time;
