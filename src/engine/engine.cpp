@@ -148,7 +148,7 @@ engine::impl::impl(engine_options given)
   }
   if (record) {
     scheduler.tell_queues();
-    record->look_at(scheduler);
+    record->look_at(scheduler, nodes);
     record->start_clock([this] { return trace_ns(); });
     observe_allocations(record.get());
     watch_for_end_request([this] { asked_to_end(); });

@@ -21,7 +21,8 @@ struct recorded_call {
 };
 
 struct recorded_thread {
-  int depth = 0;  // calls that a call makes are its own business
+  int depth = 0;               // calls that a call makes are its own business
+  std::uint64_t recorder = 0;  // that knows it; 0: none
   trace::number number = trace::none;
   trace::number maker = trace::none;  // the thread that made it, where that is known, and when
   std::uint64_t made_ns = 0;

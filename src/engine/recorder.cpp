@@ -89,6 +89,8 @@ trace::copy_rate rate_of(const link_timing& link) {
           .bytes_per_us = static_cast<std::uint32_t>(link.pinned_bytes_per_ns * 1000)};
 }
 
+std::atomic<std::uint64_t> recorders_made{0};
+
 std::uint64_t host_bytes() {
   const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * size : 0;
@@ -138,7 +140,7 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
 }
 
 recorder::recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections)
-    : out_(std::move(out)), one_connection_(connections == 1) {}
+    : out_(std::move(out)), one_connection_(connections == 1), self_(++recorders_made) {}
 
 void recorder::close(trace::ending how, bool deterministic, std::uint64_t ns) {
   out_->close(how, deterministic, since(ns));
@@ -156,6 +158,7 @@ trace::number recorder::new_name(const char* text) {
 }
 
 void recorder::begin_call(recorded_thread& thread, const char* name, std::uint64_t ns) {
+  if (thread.recorder != self_) adopt(thread);
   thread.call = {.number = out_->begin_call(), .name = name, .begin_ns = ns};
 }
 

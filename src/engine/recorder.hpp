@@ -51,7 +51,11 @@ class recorder final : public allocation_observer {
   }
 
   // Where operations that are over within their call would have stood.
-  void look_at(const sched::scheduler& queues) { queues_ = &queues; }
+  // `first` is one of all nodes.
+  void look_at(const sched::scheduler& queues, node* const& first) {
+    queues_ = &queues;
+    first_ = &first;
+  }
 
   // --- calls
   static recorded_call& present() { return recorded_thread::own().call; }  // of the calling thread
@@ -91,6 +95,10 @@ class recorder final : public allocation_observer {
                     status outcome);
   void done_at_once(stream_id stream, std::int8_t priority, const copy_operation& copy);
   void done_at_once(stream_id stream, const void* event, trace::operation_kind kind);
+  // A graph of kernels (recorder_graph.cpp): when the first began, and when each was over; with an
+  // error, that of the last.
+  void graph_done_at_once(stream_id stream, std::int8_t priority, std::span<const graph_item> items,
+                          std::span<const std::uint64_t> times, status outcome);
 
   // --- annotations, from any thread
   struct annotation_text {
@@ -143,16 +151,35 @@ class recorder final : public allocation_observer {
     std::array<const void*, 8> pointers{};
     trace::number operation = trace::none;  // the last that was told of as a whole
 
+    [[nodiscard]] bool is(const kernel_operation& launch) const;
     [[nodiscard]] bool has_pointers_of(const kernel_operation& launch) const;
     void keep_pointers_of(const kernel_operation& launch);
+  };
+  struct graph_part {
+    likeness kernel;
+    bool is_marker = false;
+    std::vector<std::uint32_t> after;
+  };
+  struct graph_likeness {
+    trace::number stream = trace::none;
+    std::int8_t priority = 0;
+    hardware_queue queue;
+    std::uint64_t memory = 0;
+    trace::number first = trace::none;  // the last that was told of as a whole
+    std::vector<graph_part> parts;
+
+    [[nodiscard]] bool is(std::span<const graph_item> items) const;
+    void keep(std::span<const graph_item> items);
   };
   static constexpr std::size_t engine_keys = 8;
 
   trace::number number_of(recorded_thread& thread) {
-    if (thread.number == trace::none) know(thread);
+    if (thread.recorder != self_ || thread.number == trace::none) know(thread);
     return thread.number;
   }
-  void know(recorded_thread& thread);  // recorder_annotations.cpp
+  // recorder_annotations.cpp: gives it a number; forgets what another recorder knew of it.
+  void know(recorded_thread& thread);
+  void adopt(recorded_thread& thread);
   trace::annotation_record annotation(const annotation_text& what);
   std::uint32_t new_note(trace::number operation);
   void keep(std::uint32_t& place, std::uint32_t note);  // instead of what the place held
@@ -171,8 +198,13 @@ class recorder final : public allocation_observer {
   trace::number repeat(recorded_call& call, const likeness& known);
   trace::number tell_whole(trace::submitted_record& r, hardware_queue queue, status outcome);
   [[nodiscard]] hardware_queue next_queue(stream_id stream, queue_class queue) const {
-    return queues_ != nullptr ? queues_->next_queue(stream, queue) : hardware_queue{};
+    if (queues_ == nullptr) return {};
+    if (queue == queue_class::compute && *first_ == nullptr) return {queue, 0};  // all are free
+    return queues_->next_queue(stream, queue);
   }
+  void graph_edges(const graph_item& item, std::size_t at, trace::number first);
+  void tell_graph(const stream_notes& s, std::int8_t priority, std::span<const graph_item> items,
+                  hardware_queue queue, status outcome);
   void add_ranges(const node& n);
   void add_kernel_ranges(const kernel_operation& launch);
   void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
@@ -195,6 +227,8 @@ class recorder final : public allocation_observer {
   const std::unique_ptr<trace::writer> out_;
   const bool one_connection_;  // otherwise streams change theirs
   const sched::scheduler* queues_ = nullptr;
+  node* const* first_ = nullptr;
+  const std::uint64_t self_;                 // no other recorder of this process has or had it
   std::vector<std::uint32_t> copy_engines_;  // by device; 3 where it is not said
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
@@ -213,6 +247,9 @@ class recorder final : public allocation_observer {
   std::size_t left_count_ = 0;
   std::array<known_memory, 64> memory_;  // by address
   std::array<likeness, 256> likenesses_;
+  std::array<graph_likeness, 16> graphs_known_;
+  std::vector<trace::nanoseconds> ends_;  // of the parts of the present graph
+  std::vector<trace::edge> edges_;        // of the present part
   std::unordered_map<const void*, trace::number> events_;
   std::vector<trace::byte_range> ranges_;
   std::vector<trace::number> after_;

@@ -23,7 +23,16 @@ void recorder::end_range(trace::number range) { out_->end_range(range, since(clo
 
 void recorder::mark(const annotation_text& what) { out_->mark(annotation(what)); }
 
+void recorder::adopt(recorded_thread& thread) {
+  if (thread.recorder != 0) {
+    thread.number = thread.maker = trace::none;
+    thread.places = {};
+  }
+  thread.recorder = self_;
+}
+
 void recorder::know(recorded_thread& thread) {
+  if (thread.recorder != self_) adopt(thread);
   thread.number = out_->thread();
   if (thread.maker == trace::none) return;
   const trace::nanoseconds made = since(thread.made_ns);

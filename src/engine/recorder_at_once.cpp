@@ -30,6 +30,11 @@ bool same(extent3 a, extent3 b) { return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z
 
 }  // namespace
 
+bool recorder::likeness::is(const kernel_operation& launch) const {
+  return what == launch.kernel && same(grid, launch.grid) && same(block, launch.block) &&
+         has_pointers_of(launch);
+}
+
 bool recorder::likeness::has_pointers_of(const kernel_operation& launch) const {
   return all_pointers(launch, [&](std::size_t n, const void* pointer) {
     return n < pointers.size() && pointers[n] == pointer;
@@ -76,10 +81,9 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const kernel
   const hardware_queue queue = next_queue(stream, queue_class::compute);
   const std::uint64_t changes = memory_changes_.load(std::memory_order_relaxed);
   recorded_call& call = present();
-  if (known.what == launch.kernel && known.kind == trace::operation_kind::kernel &&
-      known.stream == s.number && known.priority == priority && known.queue == queue &&
-      known.memory == changes && same(known.grid, launch.grid) && same(known.block, launch.block) &&
-      known.has_pointers_of(launch) && outcome == status::success && call.number != trace::none &&
+  if (known.kind == trace::operation_kind::kernel && known.stream == s.number &&
+      known.priority == priority && known.queue == queue && known.memory == changes &&
+      known.is(launch) && outcome == status::success && call.number != trace::none &&
       call.done == trace::none) {
     s.done = repeat(call, known);
     return;

@@ -89,6 +89,8 @@ void assembler::take(record_kind kind, cursor& in) {
       return take_submitted(in);
     case record_kind::finished:
       return take_finished(in);
+    case record_kind::repeated:
+      return take_repeated(in);
     case record_kind::range_begun:
       return take_annotation(in, annotation::shape::range);
     case record_kind::mark:
@@ -265,6 +267,40 @@ void assembler::take_finished(cursor& in) {
   op.queue = found.queue;
   op.waits = std::move(found.waits);
   for (const nanoseconds time : {op.ready, op.started, op.ended}) seen(time);
+}
+
+void assembler::take_repeated(cursor& in) {
+  const read_repeated found = get_repeated(in, state_);
+  const auto count = static_cast<number>(found.ends.size());
+  if (found.first >= calls_limit_ || calls_limit_ - found.first < count ||
+      found.like >= found.first || found.first - found.like < count)
+    return in.wrong();
+  for (number i = 0; i < count; ++i)
+    if (knows_operation(found.first + i) || !knows_operation(found.like + i)) return in.wrong();
+  know_call(in, found.call);
+  if (!in.good()) return;
+  const number by = found.first - found.like;
+  const auto is_other = [&](number which) { return which - found.like >= count; };
+  nanoseconds begin = found.begin;
+  for (number i = 0; i < count; ++i) {
+    operation op = result.operations[found.like + i];
+    op.call = found.call;
+    if (op.graph != none) op.graph = found.graph;
+    op.called = op.queued = found.begin;
+    op.ready = op.started = begin;
+    begin = op.ended = found.ends[i];
+    op.status = 0;
+    std::erase_if(op.after, is_other);
+    for (number& other : op.after) other += by;
+    std::erase_if(op.waits, [&](const edge& e) { return is_other(e.from); });
+    for (edge& e : op.waits) {
+      e.until = found.ends[e.from - found.like];
+      e.from += by;
+    }
+    add_operation(found.first + i) = std::move(op);
+  }
+  seen(found.begin);
+  seen(begin);
 }
 
 void assembler::take_annotation(cursor& in, annotation::shape shape) {

@@ -43,6 +43,7 @@ class assembler {
   void keep_call(number self, const call_record& record, std::string name);
   void take_submitted(cursor& in);
   void take_finished(cursor& in);
+  void take_repeated(cursor& in);
   void take_allocation(cursor& in);
   void take_free(cursor& in);
   void take_stream(cursor& in);

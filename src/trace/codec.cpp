@@ -156,4 +156,26 @@ void get_finished(cursor& in, number self, operation& op, codec_state& state) {
   state.clock = base;
 }
 
+read_repeated get_repeated(cursor& in, codec_state& state) {
+  read_repeated found;
+  found.first = in.difference(state.submitted);
+  found.like = in.difference(state.like);
+  found.call = in.difference(state.call);
+  found.graph = in.optional();
+  found.begin = in.time(state.clock);
+  found.ends.resize(list_size(in));
+  nanoseconds before = found.begin;
+  if (found.ends.empty() || found.begin == never) in.wrong();
+  for (nanoseconds& end : found.ends) {
+    end = before + in.varint();
+    if (end < before) in.wrong();
+    before = end;
+  }
+  state.submitted = state.finished = found.first + static_cast<number>(found.ends.size()) - 1;
+  state.like = found.like;
+  state.call = found.call;
+  state.clock = before;
+  return found;
+}
+
 }  // namespace sb::trace

@@ -211,6 +211,25 @@ inline byte* put_finished(byte* at, number self, const finished_record& op, code
   return at;
 }
 
+inline byte* put_repeated(byte* at, number first, const repeated_record& what, codec_state& state) {
+  at = put_difference(at, first, state.submitted);
+  at = put_difference(at, what.like, state.like);
+  at = put_difference(at, what.call, state.call);
+  at = put_optional(at, what.graph);
+  at = put_time(at, what.begin, state.clock);
+  at = put_varint(at, what.ends.size());
+  nanoseconds before = what.begin;
+  for (const nanoseconds end : what.ends) {
+    at = put_varint(at, end - before);
+    before = end;
+  }
+  state.submitted = state.finished = first + static_cast<number>(what.ends.size()) - 1;
+  state.like = what.like;
+  state.call = what.call;
+  state.clock = before;
+  return at;
+}
+
 // The same back. They check what can be checked without the rest of the trace; the cursor says
 // what was wrong. Numbers of calls and operations are left as they are.
 struct read_call {
@@ -222,5 +241,11 @@ number get_submitted(cursor& in, operation& op, codec_state& state);  // answers
 // Which operation it is has to be known first, and that there is one.
 number get_finished_number(cursor& in, codec_state& state);
 void get_finished(cursor& in, number self, operation& op, codec_state& state);
+struct read_repeated {
+  number first = none, like = none, call = none, graph = none;
+  nanoseconds begin = 0;
+  std::vector<nanoseconds> ends;
+};
+read_repeated get_repeated(cursor& in, codec_state& state);
 
 }  // namespace sb::trace

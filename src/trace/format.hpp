@@ -36,6 +36,7 @@ enum class record_kind : std::uint8_t {
   mark,
   thread_wait,
   end,
+  repeated,
 };
 
 // A file is a row of blocks; block_file.hpp says where each is.

@@ -58,6 +58,16 @@ struct finished_record {
   hardware_queue queue = {};
 };
 
+// Operations that were done within a call, one after another, and are in everything but their times
+// as as many others in a row. Each began when the one before it ended, the first with the call.
+struct repeated_record {
+  number like = none;  // the first of the others
+  number call = none;
+  number graph = none;  // instead of theirs
+  nanoseconds begin = 0;
+  std::span<const nanoseconds> ends;  // at most list_limit
+};
+
 struct annotation_record {
   number thread = none;
   number domain = none, category = none, text = none;  // writer::name

@@ -287,6 +287,15 @@ void writer::finished(number operation, const finished_record& what) {
          [&](byte* at) { return put_finished(at, operation, what, state_); });
 }
 
+number writer::repeated(const repeated_record& what) {
+  const guard locked(lock_);
+  const number first = next_operation();
+  operations_.store(first + static_cast<number>(what.ends.size()), std::memory_order_relaxed);
+  append(record_kind::repeated, plain_record_bytes + what.ends.size() * list_entry_limit,
+         [&](byte* at) { return put_repeated(at, first, what, state_); });
+  return first;
+}
+
 number writer::annotate(record_kind kind, const annotation_record& what) {
   const guard locked(lock_);
   append(kind, plain_record_bytes, [&](byte* at) {

@@ -94,6 +94,11 @@ class writer {
   }
   number submitted(const submitted_record& what);
   void finished(number operation, const finished_record& what);
+  number repeated(const repeated_record& what);  // the number of the first; others follow it
+  // Of the next one, while nobody else submits.
+  [[nodiscard]] number next_operation() const {
+    return operations_.load(std::memory_order_relaxed);
+  }
 
   number begin_range(const annotation_record& what);
   void end_range(number annotation, nanoseconds at);

@@ -1,4 +1,4 @@
-// What a trace has of work that was done within its call. One recorder in a process.
+// What a trace has of work that was done within its call.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -113,6 +113,28 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
       EXPECT_EQ(o.event, 0u);
     }
     EXPECT_EQ(by.place, 0u);
+  }
+}
+
+// A thread that another recorder knew is a new one, and so are the places of its calls.
+TEST(recorder, a_thread_and_its_places_belong_to_one_recording) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("recorder_test_" + std::to_string(getpid()) + ".sbt"))
+                               .string();
+  for (int again = 0; again < 2; ++again) {
+    {
+      engine_test t(recorded_options(path));
+      unsetenv("STREAMBED_TRACE");
+      call(t.e, again == 0 ? "first" : "second", [] {});
+    }
+    const auto found = trace::read_trace(path);
+    std::filesystem::remove(path);
+    ASSERT_TRUE(found) << found.message();
+    EXPECT_EQ(found->threads.size(), 1u);
+    ASSERT_EQ(found->calls.size(), 1u);
+    EXPECT_EQ(found->calls[0].name, again == 0 ? "first" : "second");
+    ASSERT_EQ(found->places.size(), 1u);
+    EXPECT_EQ(found->calls[0].place, 0u);
   }
 }
 

@@ -1,5 +1,6 @@
 // Files that were changed at random are read or refused, and what is read is sound.
 // STREAMBED_FUZZ_RUNS=1000000 makes more of it; fuzz_trace.cpp is the same for libFuzzer.
+#include <array>
 #include <cstdlib>
 #include <random>
 
@@ -10,6 +11,7 @@
 #include "trace/format.hpp"
 #include "trace/reader.hpp"
 #include "trace/store.hpp"
+#include "trace/writer.hpp"
 
 namespace sb::trace::testing {
 namespace {
@@ -108,6 +110,53 @@ TEST_F(TraceFuzz, ChangedFilesWhoseChecksumIsRightAreReadOrRefused) {
     if (HasFailure()) FAIL() << "run " << run;
   }
   EXPECT_GT(good, 0);
+  EXPECT_GT(refused, 0);
+}
+
+// What store_trace never writes: operations that are told with a call, or again together.
+TEST_F(TraceFuzz, ChangedFilesOfWorkThatWasDoneInItsCallAreReadOrRefused) {
+  const std::string file = path("seed");
+  {
+    const auto opened = writer::open(file, {}, existing_file::replace);
+    ASSERT_TRUE(opened) << opened.message();
+    writer& out = **opened;
+    submitted_record r;
+    r.device = out.device({});
+    r.stream = out.stream({.device = r.device, .name = {}});
+    for (number i = 0; i < 3; ++i) {
+      const edge wait{.from = i - 1, .call = none, .cause = wait_cause::graph_edge, .until = i};
+      r.called = r.queued = i;
+      const number self = out.submitted(r);
+      out.finished(self, {.ready = i,
+                          .started = i,
+                          .ended = i + 1,
+                          .waits = {&wait, i > 0 ? 1u : 0u},
+                          .queue = {queue_class::compute, 1}});
+    }
+    const std::array<nanoseconds, 3> ends = {101, 105, 107};
+    for (nanoseconds i = 0; i < 5; ++i) {
+      const number call = out.begin_call();
+      out.repeated({.like = 0, .call = call, .graph = none, .begin = 100, .ends = ends});
+      call_record by;
+      by.begin = 10 * i;
+      by.end = by.begin + 5;
+      by.done = out.begin_operation();
+      by.like = 1;
+      out.returned(out.begin_call(), by);
+    }
+  }
+  const bytes seed = contents(file);
+  std::mt19937 random(4);
+  int good = 0, refused = 0;
+  read(seed, good, refused);
+  EXPECT_EQ(good, 1);
+  for (int run = 0; run < runs(); ++run) {
+    bytes changed(seed.begin(), seed.begin() + 400);  // the rest is empty
+    change(changed, random);
+    read(changed, good, refused);
+    if (HasFailure()) FAIL() << "run " << run;
+  }
+  EXPECT_GT(good, 1);
   EXPECT_GT(refused, 0);
 }
 

@@ -186,6 +186,60 @@ TEST_F(TraceWriter, OperationsThatWereDoneInTheirCallsAreLeftByAKilledProgram) {
 }
 
 // A thread that is stopped between the two leaves a number without an operation.
+// A graph of three, told as a whole and then again.
+TEST_F(TraceWriter, OperationsInARowAreToldAgainTogether) {
+  const std::string file = path("run.sbt");
+  auto opened = writer::open(file, {});
+  ASSERT_TRUE(opened) << opened.message();
+  const std::unique_ptr<writer> out = std::move(*opened);
+  const number device = out->device({});
+  const number stream = out->stream({.device = device, .name = {}});
+  submitted_record r;
+  r.device = device;
+  r.stream = stream;
+  r.graph = 0;
+  r.called = r.queued = 10;
+  const hardware_queue queue{queue_class::compute, 3};
+  const number first = out->submitted(r);
+  out->finished(first, {.ready = 10, .started = 10, .ended = 11, .waits = {}, .queue = queue});
+  for (number i = 1; i < 3; ++i) {
+    const number before = first + i - 1;
+    const edge wait{.from = before, .call = none, .cause = wait_cause::graph_edge, .until = 10 + i};
+    r.after = {&before, 1};
+    const number self = out->submitted(r);
+    out->finished(self, {10 + i, 10 + i, 11 + i, {&wait, 1}});
+  }
+  r.after = {};
+  const number between = out->submitted(r);
+  const std::array<nanoseconds, 3> ends = {101, 105, 107};
+  const number again = out->repeated(
+      {.like = first, .call = out->begin_call(), .graph = 1, .begin = 100, .ends = ends});
+  const number behind = out->submitted(r);
+  out->finished(behind, {200, 201, 202, {}});
+  out->close(ending::complete, false, 300);
+  EXPECT_EQ(again, between + 1);
+  EXPECT_EQ(behind, again + 3);
+
+  const outcome<trace> read = read_trace(file);
+  ASSERT_TRUE(read) << read.message();
+  ASSERT_EQ(read->operations.size(), 8u);
+  for (number i = 0; i < 3; ++i) {
+    const operation& op = read->operations[again + i];
+    EXPECT_EQ(op.graph, 1u);
+    EXPECT_EQ(op.call, 0u);
+    EXPECT_EQ(op.queued, 100u);
+    EXPECT_EQ(op.started, i == 0 ? 100u : ends[i - 1]);
+    EXPECT_EQ(op.ended, ends[i]);
+    ASSERT_EQ(op.waits.size(), i == 0 ? 0u : 1u);
+    if (i == 0) continue;
+    EXPECT_EQ(op.after, std::vector<number>{again + i - 1});
+    EXPECT_EQ(op.waits[0].from, again + i - 1);
+    EXPECT_EQ(op.waits[0].until, ends[i - 1]);
+  }
+  EXPECT_EQ(read->operations[again].queue, queue);
+  EXPECT_EQ(read->operations[behind].ended, 202u);
+}
+
 TEST_F(TraceWriter, NumbersOfOperationsThatNeverCameAreLeftOut) {
   auto out = opened("gaps");
   const number name = out->name("kernel");
