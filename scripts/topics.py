@@ -2,15 +2,19 @@
 """Makes docs/topics: a page for each topic, with the program, its timeline and its explanation.
 
   scripts/topics.py [--toolkit DIR]          writes the pages and pictures
-  scripts/topics.py --check                  runs nothing; says which pages are missing, or show another
-                                             program than examples/ has; status 1
+  scripts/topics.py --check [--toolkit DIR]  makes them elsewhere and says which pages and pictures that are
+                                             kept are not the same; status 1
 
-Every run is in modelled time on the virtual H200: the same machine makes the same pages every time.
+Every run is in modelled time on the virtual H200, so that the same toolkit makes the same pages every time. Another
+architecture compiles kernels to other instructions: there the check runs nothing and compares the programs alone.
 """
 
 import argparse
+import concurrent.futures
+import difflib
 import os
 import pathlib
+import platform
 import re
 import subprocess
 import sys
@@ -55,7 +59,7 @@ class Maker:
         environment.pop("CUDA_DEVICE_MAX_CONNECTIONS", None)
         done = subprocess.run(
             [self.toolkit / "bin/streambed", "run", program, "--device", "h200", "--trace", trace, "--force",
-             "--timeline", self.work / "page.html", *options, "--", *arguments],
+             "--timeline", trace.with_suffix(".html"), *options, "--", *arguments],
             capture_output=True, text=True, env=environment, cwd=ROOT / "examples", timeout=300)
         if done.returncode != 0:
             sys.exit(f"{program}: status {done.returncode}\n{done.stdout}{done.stderr}")
@@ -87,7 +91,41 @@ class Maker:
         (self.out / f"{name}.md").write_text("\n".join(words))
 
 
-def check(kept, sources):
+def index_of(sources):
+    lines = ["# Topics", "", "Each page has a program, its timeline on the virtual H200 and its explanation, made by",
+             f"`scripts/topics.py` on {platform.machine()}.", ""]
+    lines += [f"- [{title_of(s.stem)}]({s.stem}.md)" for s in sources]
+    return "\n".join(lines) + "\n"
+
+
+def make(toolkit, out, sources):
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+        maker = Maker(toolkit.resolve(), out, pathlib.Path(folder))
+        for source, _ in zip(sources, threads.map(maker.page, sources)):
+            print(source.stem, flush=True)
+    (out / "README.md").write_text(index_of(sources))
+
+
+def files_of(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir()}
+
+
+def check_all(toolkit, kept, sources):
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder)
+        make(toolkit, made, sources)
+        new, old = files_of(made), files_of(kept)
+    stale = sorted(name for name in {*new, *old} if new.get(name) != old.get(name))
+    for name in stale:
+        print(f"docs/topics/{name} is not what scripts/topics.py makes now: run it, and look at what has changed")
+        if name.endswith(".md") and name in new and name in old:
+            lines = difflib.unified_diff(old[name].decode().splitlines(), new[name].decode().splitlines(), "kept", "made",
+                                         n=0, lineterm="")
+            print("\n".join(list(lines)[:20]))
+    return 1 if stale else 0
+
+
+def check_programs(kept, sources):
     stale = []
     for source in sources:
         page = kept / f"{source.stem}.md"
@@ -109,17 +147,11 @@ def main():
     kept = ROOT / "docs/topics"
     sources = sorted((ROOT / "examples").glob("[0-9]*.cu"))
     if given.check:
-        return check(kept, sources)
-    with tempfile.TemporaryDirectory() as folder:
-        kept.mkdir(parents=True, exist_ok=True)
-        maker = Maker(given.toolkit.resolve(), kept, pathlib.Path(folder))
-        for source in sources:
-            print(source.stem, flush=True)
-            maker.page(source)
-    index = ["# Topics", "", "Each page has a program, its timeline on the virtual H200 and its explanation, made by",
-             "`scripts/topics.py`.", ""]
-    index += [f"- [{title_of(s.stem)}]({s.stem}.md)" for s in sources]
-    (kept / "README.md").write_text("\n".join(index) + "\n")
+        index = kept / "README.md"
+        here = index.is_file() and f" on {platform.machine()}." in index.read_text()
+        return check_all(given.toolkit, kept, sources) if here else check_programs(kept, sources)
+    kept.mkdir(parents=True, exist_ok=True)
+    make(given.toolkit, kept, sources)
     return 0
 
 
