@@ -80,6 +80,36 @@ TEST(Findings, AKernelThatIsLoadedBehindAnotherIsFound) {
   expect_healthy(two_kernels(true));
 }
 
+// A record behind work that nobody needs, and a kernel that is loaded behind the same work.
+trace::trace late_record_and_first_use(bool late) {
+  program_builder b;
+  const number s = b.stream(stream_kind::non_blocking), t = b.stream(stream_kind::non_blocking);
+  const number e = b.event();
+  const auto memory = [&] { return b.allocation(trace::memory_kind::device, 4096); };
+  const number result = memory(), own = memory(), other = memory();
+  b.line(120).kernel(s, "makes", 100_us);
+  b.writes(result);
+  if (!late) b.record(s, e);
+  const number beside = b.line(121).kernel(s, "beside", 500_us);
+  b.writes(own);
+  if (late) b.record(s, e);
+  b.wait(t, e);
+  const number uses = b.line(122).kernel(t, "uses", 400_us);
+  b.reads(result).writes(other);
+  b.task_of(uses).loading.push_back(beside);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, WhatIsHeldByItsLoadingAsWellIsFound) {
+  const finding f = found(late_record_and_first_use(true), "event-recorded-late");
+  EXPECT_GT(f.cost, 300_us);
+  ASSERT_FALSE(f.evidence.empty());
+  EXPECT_NE(f.evidence.back().find("loading of kernels"), std::string::npos);
+  found(late_record_and_first_use(false), "first-use");
+  expect_without(late_record_and_first_use(false), "event-recorded-late");
+}
+
 trace::trace urgent_work(int priority_of_what_it_needs) {
   program_builder b;
   const number middle = b.stream(stream_kind::non_blocking, -2);
