@@ -106,7 +106,9 @@ void engine::impl::act(const sched::action& a) {
         hold(n->run, 1);
       } else {
         hold(n->run, a.count);
-        workers->grant(n->run, a.count);
+        const std::uint64_t there = workers->grant(n->run, a.count);
+        // Its own reference is left in any case.
+        if (there != a.count) n->references.fetch_sub(a.count - there, std::memory_order_relaxed);
       }
       break;
     }
@@ -239,16 +241,17 @@ void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
   node* owner = node_of(run);
   guard lock(mutex);
   if (owner->ended || stopped) return;
-  if (owner->asserted != 0 &&
-      (owner->blocks_left - n <= owner->asserted || steady_ns() >= owner->asserted_until)) {
+  const std::uint64_t passed = run.passed.exchange(0, std::memory_order_relaxed);
+  if (owner->asserted != 0 && (owner->blocks_left - n - passed <= owner->asserted ||
+                               steady_ns() >= owner->asserted_until)) {
     lock.unlock();
     fail_device(owner->device, status::assert_triggered, *owner);
     return;
   }
   take_in_quickly();
   keep_time();
-  scheduler.blocks_done(owner->id, n);
-  owner->blocks_left -= n;
+  scheduler.blocks_done(owner->id, n, passed);
+  owner->blocks_left -= n + passed;
   if (owner->blocks_left == 0) end_command(owner);
   drain();
   finish(lock);

@@ -31,8 +31,10 @@ struct kernel_run {
   std::uint64_t model_ns = 0;  // when the next blocks begin, in modelled time; 0: the real clock
 
   // Own synchronisation.
-  std::atomic<std::uint64_t> granted{0};   // blocks that may run
-  std::atomic<std::uint64_t> claimed{0};   // blocks that a worker took; never above granted
+  std::atomic<std::uint64_t> granted{0};  // blocks that may run
+  std::atomic<std::uint64_t> claimed{0};  // blocks that a worker took; never above granted
+  // Blocks that are over and were never granted, which the engine has not heard of.
+  std::atomic<std::uint64_t> passed{0};
   std::atomic<bool> cancelled{false};      // its device failed: drop every block at the next chance
   std::atomic<std::uint64_t> block_ns{0};  // estimate of what a block costs; 0: not known
 

@@ -1,5 +1,6 @@
 // The half of the worker pool that runs blocks; worker_pool.cpp chooses them.
 #include <algorithm>
+#include <utility>
 
 #include "engine/clock.hpp"
 #include "engine/loop_job.hpp"
@@ -177,17 +178,26 @@ std::uint64_t worker_pool::await_endings(const loop_job& job, std::uint64_t now)
 void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first,
                                  std::uint64_t count) {
   const std::uint64_t begin = steady_ns();
+  std::uint64_t now = begin;
+  std::uint64_t passed = 0;  // blocks before those of the job
   loop_job job{.pool = this, .run = &run, .body = &w.body, .first = first, .count = count};
-  run_on_fiber(w, job, sink_);
-  const std::uint64_t now = steady_ns();
-  note_cost(run, now - begin, job.started);
+  for (;;) {
+    run_on_fiber(w, job, sink_);
+    const std::uint64_t before = std::exchange(now, steady_ns());
+    note_cost(run, now - before, job.started);
+    const bool in_time = now - begin + (now - before) <= chunk_ns_of(run);
+    if (!job.complete || job.done != count || !in_time || !go_ahead(run, count, first)) break;
+    passed += count;
+    job = {.pool = this, .run = &run, .body = &w.body, .first = first, .count = count};
+  }
   std::uint64_t waiting = await_endings(job, now);  // blocks whose references are kept
   if ((job.complete || job.put_off) && job.started != count &&
       give_back(run, first + job.started, count - job.started)) {
     waiting += count - job.started;
   }
   start_attending(w);  // what these blocks set free may be small
-  if (job.done != 0) sink_.blocks_done(run, job.done);
+  if (passed != 0) run.passed.fetch_add(passed, std::memory_order_relaxed);
+  if (job.done + passed != 0) sink_.blocks_done(run, job.done);
   if (count != waiting) sink_.release(run, count - waiting);
 }
 

@@ -35,11 +35,12 @@ worker_pool::~worker_pool() { stop(std::chrono::hours(24)); }
 
 // --- what the engine calls
 
-void worker_pool::grant(kernel_run& run, std::uint64_t n) {
+std::uint64_t worker_pool::grant(kernel_run& run, std::uint64_t n) {
   const auto lock = take_lock();
+  n = std::min(n, run.blocks - run.granted.load(std::memory_order_relaxed));
   run.granted.fetch_add(n, std::memory_order_release);
   run.wave = std::max(run.wave, run.unclaimed());
-  if (stopping_) return;
+  if (stopping_ || n == 0) return n;
   if (!run.queued) {
     run.queued = true;
     ready_[run.priority].push_back(&run);
@@ -52,6 +53,7 @@ void worker_pool::grant(kernel_run& run, std::uint64_t n) {
   } else {
     recruit();
   }
+  return n;
 }
 
 void worker_pool::cancel(kernel_run& run) {
@@ -313,9 +315,10 @@ bool worker_pool::stands_still() const {
 }
 
 // Waits for work with open eyes: true when there is some. One worker at a time; how long it pays is
-// learnt.
+// learnt. At the least about as long as a host thread takes that was asleep: it wakes when the
+// device has nothing left to do, and often has more for it.
 bool worker_pool::look_for_work(std::unique_lock<std::mutex>& lock) {
-  constexpr std::uint32_t least = 500, most = 4000;
+  constexpr std::uint32_t least = 2500, most = 5000;
   if (stopping_) return true;  // not to sleep through it
   if (!may_look_ || looking_ || stands_still()) return false;
   const std::uint64_t deadline = next_deadline();
@@ -481,8 +484,27 @@ void worker_pool::note_urgent() {
   urgent_.store(best, std::memory_order_relaxed);
 }
 
-// CUDA: blocks of a higher priority go first at every block boundary. Two words to read, so that it
-// can be asked between any two blocks.
+// A worker that is through with `count` blocks takes as many that were not granted in their place.
+// The scheduler would grant them as soon as it hears of those that are over: nobody overtakes a
+// kernel that has blocks left, but a higher priority. So it is told later, of more blocks at once.
+// Samples that are counted have a way of their own.
+bool worker_pool::go_ahead(kernel_run& run, std::uint64_t count, std::uint64_t& first) {
+  if (run.is_counted() || run.cancelled.load(std::memory_order_relaxed) || outranked(run) ||
+      sink_.has_mail())
+    return false;
+  const auto lock = take_lock();
+  if (stopping_ || !run.returned.empty() || !resumable_.empty() || next_deadline() != never)
+    return false;
+  for (const auto& [priority, runs] : ready_)
+    if (runs.size() > (run.queued && priority == run.priority ? 1u : 0u)) return false;
+  const std::uint64_t granted = run.granted.load(std::memory_order_relaxed);
+  const std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
+  if (run.blocks - granted < count || left / (2 * target_) < count) return false;
+  run.granted.fetch_add(count, std::memory_order_release);
+  run.claim(count, first);
+  return true;
+}
+
 // Blocks of a chunk that did not begin are for anybody again. False when the run is cancelled: then
 // they are the caller's to release.
 bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t count) {
@@ -500,21 +522,19 @@ bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t 
 // As long as a wave of blocks lasts, each worker has its part of the wave and gets as much again
 // when it is through; what is left in the end is divided more and more finely.
 std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
-  // Rows of blocks go through memory in longer pieces.
-  const std::uint64_t chunk_ns = run.info().row_threads != 0 ? 400'000 : 50'000;
   // What blocks of other launches took is a hint for the first chunk, and no more.
   constexpr std::uint64_t first_chunk_ns = 20'000;
-  std::uint64_t most = 0;
-  if (const std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed); cost != 0)
-    most = chunk_ns / cost + 1;
-  else if (const std::uint64_t known = run.cost->block_ns();
-           known != kernel_cost::unknown && known != kernel_cost::waits)
-    most = first_chunk_ns / known + 1;
-  else
-    return 1;
+  // To hand out a chunk takes one or two microseconds.
+  constexpr std::uint64_t least_chunk_ns = 10'000;
+  std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed);
+  const bool begun = cost != 0;
+  if (!begun) cost = run.cost->block_ns();
+  if (!begun && (cost == kernel_cost::unknown || cost == kernel_cost::waits)) return 1;
+  const std::uint64_t most = (begun ? chunk_ns_of(run) : first_chunk_ns) / cost + 1;
   std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
   for (const kernel_run::block_range& range : run.returned) left += range.count;
-  const std::uint64_t share = std::min(left / (2 * target_), run.wave / target_);
+  const std::uint64_t share = std::max(std::min(left / (2 * target_), run.wave / target_),
+                                       std::min(left, least_chunk_ns / cost));
   const std::uint64_t n = std::clamp<std::uint64_t>(share, 1, most);
   // The last row of a chunk should not be a short one.
   const std::uint64_t row = std::max<std::uint64_t>(1, run.info().row_threads / run.threads);

@@ -39,7 +39,7 @@ class kernel_sink {
   virtual void attend() = 0;
   // A kernel that keep_small() took is over; gives up its reference.
   virtual void small_done(kernel_run& run) = 0;
-  // `n` more blocks of the run are over.
+  // `n` more blocks of the run are over, and those of kernel_run::passed.
   virtual void blocks_done(kernel_run& run, std::uint64_t n) = 0;
   // The block failed; called before its references are released.
   virtual void block_failed(kernel_run& run, const block& where) = 0;
@@ -67,7 +67,8 @@ class worker_pool {
   worker_pool& operator=(const worker_pool&) = delete;
 
   // `n` more blocks may run. The pool holds one reference per granted block until it releases it.
-  void grant(kernel_run& run, std::uint64_t n);
+  // Answers how many of them there are: others may have gone ahead.
+  std::uint64_t grant(kernel_run& run, std::uint64_t n);
   // Keeps a launch for the worker that calls, when it is one and the launch so small that others
   // could not help: all its blocks are granted, and known to take little. Takes one reference, for
   // all of them.
@@ -75,7 +76,8 @@ class worker_pool {
   // Whether a worker looks after what is submitted. False is exact for whoever published something
   // and made a fence before he asked.
   [[nodiscard]] bool attended() const { return attending_.load(std::memory_order_relaxed) != 0; }
-  // Whether a launch of a higher priority waits for a worker.
+  // CUDA: blocks of a higher priority go first at every block boundary. Whether some wait: two
+  // words to read, so that it can be asked between any two blocks.
   [[nodiscard]] bool outranked(const kernel_run& run) const {
     return urgent_.load(std::memory_order_relaxed) < run.priority ||
            run.device->waiting_priority.load(std::memory_order_relaxed) < run.priority;
@@ -130,12 +132,17 @@ class worker_pool {
   [[nodiscard]] bool all_stuck(std::uint64_t now) const;
   [[nodiscard]] bool starving(std::uint64_t now) const;
   [[nodiscard]] std::uint64_t next_deadline() const;
+  // Rows of blocks go through memory in longer pieces.
+  [[nodiscard]] static std::uint64_t chunk_ns_of(const kernel_run& run) {
+    return run.info().row_threads != 0 ? 400'000 : 50'000;
+  }
   std::uint64_t chunk_size(const kernel_run& run) const;
   std::uint64_t take_blocks(kernel_run& run, std::uint64_t& first);
   [[nodiscard]] static bool has_blocks(const kernel_run& run) {
     return !run.returned.empty() || run.unclaimed() != 0;
   }
   void note_urgent();
+  [[nodiscard]] bool go_ahead(kernel_run& run, std::uint64_t count, std::uint64_t& first);
   [[nodiscard]] bool give_back(kernel_run& run, std::uint64_t first, std::uint64_t count);
 
   void start_attending(worker& w);
@@ -180,7 +187,7 @@ class worker_pool {
   std::uint32_t alive_ = 0;
   bool leader_ = false;
   bool looking_ = false;  // a worker waits for work with open eyes; it counts as idle too
-  std::uint32_t looks_ = 1000;
+  std::uint32_t looks_ = 2500;
   std::uint64_t leader_ns_ = 0;
   bool stopping_ = false;
   bool stuck_ = false;     // a worker did not leave device code

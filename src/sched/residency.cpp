@@ -220,7 +220,7 @@ void scheduler::impl::give_blocks(device_state& d, resident_kernel& r, std::uint
   r.running -= n;
 }
 
-void scheduler::impl::blocks_done(command_id id, std::uint64_t n) {
+void scheduler::impl::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed) {
   const index command = ids.find(id.value);
   if (command == none) {
     return;  // abandoned while these blocks ran
@@ -230,8 +230,16 @@ void scheduler::impl::blocks_done(command_id id, std::uint64_t n) {
     return;
   }
   resident_kernel& r = residents[c.link];
-  assert(n <= r.running);
   device_state& d = devices[c.device];
+  if (const std::uint64_t skipped = std::min(passed, r.to_grant); skipped != 0) {
+    r.to_grant -= skipped;
+    if (r.to_grant == 0) {
+      leave_line(d, c);
+    }
+    passed -= skipped;
+  }
+  n += passed;  // granted while they ran
+  assert(n <= r.running);
   give_blocks(d, r, std::min(n, r.running));
   touch(c.device);
   if (r.running == 0 && r.to_grant == 0) {
@@ -253,23 +261,27 @@ void scheduler::impl::abandon(command_id id) {
   device_state& d = devices[c.device];
   give_blocks(d, r, r.running);
   if (r.to_grant != 0) {
-    // Rare: looks for it among the kernels that wait for grants.
-    line& l = d.granting[c.level];
-    index previous = none;
-    for (index i = l.head; i != c.link; i = residents[i].link) {
-      previous = i;
-    }
-    (previous == none ? l.head : residents[previous].link) = r.link;
-    if (l.tail == c.link) {
-      l.tail = previous;
-    }
-    if (l.head == none) {
-      d.granting_mask &= ~(1U << c.level);
-    }
+    leave_line(d, c);
   }
   touch(c.device);
   leave_device(command, r);
   settle();
+}
+
+// Rare: looks for it among the kernels that wait for grants.
+void scheduler::impl::leave_line(device_state& d, const pending_command& c) {
+  line& l = d.granting[c.level];
+  index previous = none;
+  for (index i = l.head; i != c.link; i = residents[i].link) {
+    previous = i;
+  }
+  (previous == none ? l.head : residents[previous].link) = residents[c.link].link;
+  if (l.tail == c.link) {
+    l.tail = previous;
+  }
+  if (l.head == none) {
+    d.granting_mask &= ~(1U << c.level);
+  }
 }
 
 void scheduler::impl::leave_device(index command, resident_kernel& /*r*/) {

@@ -103,7 +103,9 @@ void scheduler::set_time(std::uint64_t now) { impl_->now = now; }
 bool scheduler::needs_time() const { return impl_->needs_time(); }
 void scheduler::tell_queues() { impl_->tells_queues = true; }
 void scheduler::complete(command_id id) { impl_->complete(id); }
-void scheduler::blocks_done(command_id id, std::uint64_t n) { impl_->blocks_done(id, n); }
+void scheduler::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed) {
+  impl_->blocks_done(id, n, passed);
+}
 void scheduler::abandon(command_id id) { impl_->abandon(id); }
 bool scheduler::done(command_id id) const { return impl_->done(id); }
 bool scheduler::idle(stream_id stream) const { return impl_->idle(stream); }

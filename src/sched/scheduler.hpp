@@ -120,8 +120,9 @@ class scheduler {
   // A started command (not a kernel) is finished.
   void complete(command_id id);
   // `n` granted blocks of a kernel are finished; the last one completes the kernel. Nothing happens
-  // for a kernel that was abandoned meanwhile.
-  void blocks_done(command_id id, std::uint64_t n);
+  // for a kernel that was abandoned meanwhile. `passed` more are finished that took the places of
+  // finished ones without being granted, which only blocks of the kernel whose turn it is may do.
+  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed = 0);
   // Ends a started or partly granted kernel at once (a fault): its remaining blocks do not run.
   void abandon(command_id id);
 

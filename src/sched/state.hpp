@@ -257,8 +257,9 @@ struct scheduler::impl {
   [[nodiscard]] const block_charge& charge_of(device_state& d, const pending_command& c);
   void take_blocks(device_state& d, resident_kernel& r, std::uint64_t n);
   void give_blocks(device_state& d, resident_kernel& r, std::uint64_t n);
+  void leave_line(device_state& d, const pending_command& c);
   void leave_device(index command, resident_kernel& r);
-  void blocks_done(command_id id, std::uint64_t n);
+  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed);
   void abandon(command_id id);
 
   // waits.cpp

@@ -51,10 +51,10 @@ const abi::kernel_info level_kernel = loop_kernel(&level_block, "level");
 
 constexpr std::uint32_t whole_multiprocessor = 200 << 10;  // bytes of shared memory
 
-int blocks_before_urgent(const abi::kernel_info& kernel, std::uint32_t blocks) {
+int blocks_before_urgent(const abi::kernel_info& kernel, std::uint32_t blocks, int stop_at = 3000) {
   engine_test t(options_for_tests(1, 1));
   board b;
-  b.stop_at = 3000;
+  b.stop_at = stop_at;
   t.e.submit(t.stream(), launch(kernel, {blocks, 1, 1}, {}, &b));
   b.wait_until_stopped();
   t.e.submit(t.stream(-5), launch(urgent_kernel, {}, {}, &b));
@@ -73,6 +73,26 @@ TEST(priority, an_urgent_kernel_begins_at_the_next_block_boundary) {
 TEST(priority, an_urgent_kernel_overtakes_a_full_device_at_the_next_block_boundary) {
   EXPECT_EQ(blocks_before_urgent(short_loop, 12'000), 3001);
   EXPECT_EQ(blocks_before_urgent(short_fibers, 12'000), 3001);
+}
+
+// By then the worker takes blocks before they are granted.
+TEST(priority, an_urgent_kernel_overtakes_blocks_that_go_ahead) {
+  EXPECT_EQ(blocks_before_urgent(short_loop, 400'000, 200'000), 200'001);
+}
+
+// One thread a block: 4224 of them are resident, the last of which leave room for the other kernel.
+TEST(priority, a_kernel_of_the_same_priority_waits_for_blocks_that_go_ahead) {
+  constexpr int blocks = 400'000, resident = 4224;
+  engine_test t;
+  board b;
+  b.stop_at = 1000;
+  t.e.submit(t.stream(), launch(short_loop, {blocks, 1, 1}, {}, &b));
+  b.wait_until_stopped();
+  t.e.submit(t.stream(), launch(urgent_kernel, {}, {}, &b));
+  b.go.store(true, std::memory_order_release);
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_EQ(b.begun, blocks);
+  EXPECT_GE(b.seen, blocks - resident);
 }
 
 TEST(priority, six_levels_wait_behind_a_full_device_and_begin_in_order) {
@@ -101,8 +121,8 @@ const abi::kernel_info count_loop = loop_kernel(&count_block, "count");
 const abi::kernel_info count_fibers = fiber_kernel(&count_block, "count");
 
 TEST(priority, blocks_that_made_way_run_once) {
-  constexpr std::uint32_t blocks = 20'000;
   for (const abi::kernel_info* kernel : {&count_loop, &count_fibers}) {
+    const std::uint32_t blocks = kernel == &count_loop ? 500'000 : 20'000;
     engine_test t;
     const auto counts = std::make_unique<std::atomic<std::uint8_t>[]>(blocks);
     std::atomic<std::uint8_t> urgent{0};

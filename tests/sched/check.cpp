@@ -256,9 +256,15 @@ class performance {
     if (oracle_.is_kernel(*i)) {
       const std::uint64_t blocks = oracle_.running_blocks(*i);
       const std::uint64_t n = s.shape == 4095 ? blocks : 1 + s.shape % blocks;
-      note([&] { return std::to_string(n) + " blocks done of " + oracle_.describe(*i); });
+      const std::uint64_t more = s.shape % 3 == 0 ? oracle_.could_pass(*i) : 0;
+      const std::uint64_t passed = s.shape % 2 == 0 ? more : s.shape % (more + 1);
+      note([&] {
+        return std::to_string(n) + " blocks done and " + std::to_string(passed) + " passed of " +
+               oracle_.describe(*i);
+      });
+      oracle_.passed(*i, passed);
       oracle_.blocks_done(*i, n);
-      scheduler_.blocks_done(ids_[*i], n);
+      scheduler_.blocks_done(ids_[*i], n, passed);
     } else {
       note([&] { return "complete " + oracle_.describe(*i); });
       oracle_.complete(*i);

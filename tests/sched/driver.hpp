@@ -64,9 +64,9 @@ class driver {
   [[nodiscard]] const std::vector<action>& history() const { return history_; }
 
   // Reports n blocks of a held kernel as done.
-  void blocks_done(command_id id, std::uint64_t n) {
+  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed = 0) {
     running_[id.value] -= n;
-    scheduler_.blocks_done(id, n);
+    scheduler_.blocks_done(id, n, passed);
     if (scheduler_.done(id)) {
       running_.erase(id.value);
     }

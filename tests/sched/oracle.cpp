@@ -496,6 +496,11 @@ void oracle::blocks_done(std::size_t i, std::uint64_t n) {
   }
 }
 
+std::uint64_t oracle::could_pass(std::size_t i) const {
+  const bool turn = running_blocks(i) != 0 && !goes_before(i);
+  return turn ? commands_[i].what.kernel.blocks - commands_[i].granted : 0;
+}
+
 command_set oracle::waited_for(wait_scope scope, std::size_t stream, device_id device,
                                std::size_t command) const {
   if (scope == wait_scope::command) {

@@ -44,6 +44,12 @@ class oracle {
   // What ran is over.
   void complete(std::size_t command);
   void blocks_done(std::size_t command, std::uint64_t blocks);
+  // Blocks that could have run meanwhile in the places of finished ones, without a grant.
+  [[nodiscard]] std::uint64_t could_pass(std::size_t command) const;
+  void passed(std::size_t i, std::uint64_t n) {
+    commands_[i].granted += n;
+    blocks_done(i, n);
+  }
 
   // The commands that a wait called now has to wait for.
   [[nodiscard]] command_set waited_for(wait_scope scope, std::size_t stream, device_id device,

@@ -87,6 +87,36 @@ TEST(residency, every_block_of_a_huge_grid_is_granted_exactly_once) {
   EXPECT_FALSE(d.done(id));
 }
 
+TEST(residency, blocks_that_passed_are_granted_no_more) {
+  driver d;
+  const command_id a = d.hold(kernel_in(d.non_blocking(), 1000, 1024));
+  const command_id b = d.hold(kernel_in(d.non_blocking(), 10, 1024));
+  d.blocks_done(a, 100, 600);
+  EXPECT_EQ(d.running_blocks(a), 264U);  // 36 are left
+  EXPECT_EQ(d.running_blocks(b), 0U);
+  d.blocks_done(a, 0, 36);
+  EXPECT_EQ(d.running_blocks(a), 264U);
+  EXPECT_EQ(d.running_blocks(b), 0U);
+  d.blocks_done(a, 4);
+  EXPECT_EQ(d.running_blocks(b), 4U);
+  d.blocks_done(a, 260);
+  EXPECT_TRUE(d.done(a));
+  EXPECT_EQ(d.running_blocks(b), 10U);
+}
+
+// Another worker's report lets the scheduler grant what has passed already.
+TEST(residency, blocks_that_passed_may_have_been_granted_meanwhile) {
+  driver d;
+  const command_id a = d.hold(kernel_in(d.non_blocking(), 1000, 1024));
+  d.blocks_done(a, 264);
+  d.blocks_done(a, 264);
+  EXPECT_EQ(d.running_blocks(a), 264U);  // 208 are left
+  d.get().blocks_done(a, 100, 308);      // 100 of the 308 are among the 264
+  EXPECT_FALSE(d.done(a));
+  d.get().blocks_done(a, 64);
+  EXPECT_TRUE(d.done(a));
+}
+
 TEST(residency, two_kernels_share_the_device_when_both_fit) {
   driver d;
   const command_id a = d.hold(kernel_in(d.non_blocking(), 132, 1024));
