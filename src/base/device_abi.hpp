@@ -111,6 +111,9 @@ struct thread_context {
 
 using kernel_entry = void (*)(const char* params, thread_context* self);
 
+// Of is_straight: nor does it compute with floats, whatever their mode.
+inline constexpr std::uint32_t straight_without_floats = 2;
+
 struct kernel_info {
   std::uint32_t abi_version;
   kernel_mode mode;
@@ -126,7 +129,7 @@ struct kernel_info {
   std::uint32_t registers;                     // per thread (an estimate)
   std::uint32_t uses_cooperative_groups_grid;  // needs a cooperative launch for grid sync
   // Loop mode: a thread goes through it once, with no loop, no barrier and no call of the engine,
-  // so that no parameter and no memory makes a block take long.
+  // so that no parameter and no memory makes a block take long. 0, 1, or straight_without_floats.
   std::uint32_t is_straight;
   // Loop mode: the most threads that a row of blocks may have; 0: `entry` runs one block at a time.
   std::uint32_t row_threads;

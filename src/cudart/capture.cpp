@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "cudart/graph_memory.hpp"
+#include "engine/checked_state.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -115,6 +116,7 @@ status begin(cudaStream_t handle, cudaStreamCaptureMode mode, CUgraph_st* into,
   if (c->graph == nullptr) return status::memory_allocation;
   under_way().push_back(c);
   captures_under_way().fetch_add(1, std::memory_order_acq_rel);
+  engine::checked_state::changed();
   join(**stream, c, tips);
   return status::success;
 }

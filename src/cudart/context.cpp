@@ -7,6 +7,7 @@
 
 #include "cudart/capture.hpp"
 #include "cudart/process.hpp"
+#include "engine/checked_state.hpp"
 
 namespace sb::cudart {
 
@@ -95,6 +96,7 @@ CUstream_st* make_stream(device_id device, stream_kind kind, unsigned flags, int
 
 bool retire(CUstream_st* stream) {
   return streams().destroy(stream, [](CUstream_st& s) {
+    engine::checked_state::changed();
     if (captures_under_way().load() != 0) {
       const std::lock_guard lock(capture_mutex());
       leave(s);

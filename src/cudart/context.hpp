@@ -159,17 +159,16 @@ inline cudaError_t to_cuda(engine::call_frame& frame, cudaError_t e) {
   return e;
 }
 
-// Runs the body of an entry point. The body returns status or cudaError_t:
-//   SB_API cudaError_t CUDARTAPI cudaX(int a) {
-//     return entry(call_kind::device, [&]() -> status { ... });
-//   }
-template <class Body>
-cudaError_t entry(call_kind kind, Body&& body, const char* name = __builtin_FUNCTION()) noexcept {
+// Runs the body of an entry point, as below. When the shortcut answers true, that was the call.
+template <class Shortcut, class Body>
+cudaError_t entry_or_shortcut(call_kind kind, Shortcut&& shortcut, Body&& body,
+                              const char* name = __builtin_FUNCTION()) noexcept {
   const engine::unwatched quiet;
   try {
     if (engine::forked_away()) return answer(status::initialization_error);
     engine::call_frame frame(name);
     if (engine::call_frame::observed()) tell_place(frame);
+    if (shortcut()) return to_cuda(frame, cudaSuccess);
     const status admitted = admit(kind);
     if (admitted != status::success) return to_cuda(frame, answer(admitted));
     return to_cuda(frame, answer(body()));
@@ -178,6 +177,15 @@ cudaError_t entry(call_kind kind, Body&& body, const char* name = __builtin_FUNC
   } catch (...) {
     return answer(cudaErrorUnknown);
   }
+}
+
+// Runs the body of an entry point. The body returns status or cudaError_t:
+//   SB_API cudaError_t CUDARTAPI cudaX(int a) {
+//     return entry(call_kind::device, [&]() -> status { ... });
+//   }
+template <class Body>
+cudaError_t entry(call_kind kind, Body&& body, const char* name = __builtin_FUNCTION()) noexcept {
+  return entry_or_shortcut(kind, [] { return false; }, std::forward<Body>(body), name);
 }
 
 // What a child of fork may still ask: what never changes. fork.tsv fork.child.devicecount

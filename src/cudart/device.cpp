@@ -9,6 +9,7 @@
 #include "cudart/pool_hooks.hpp"
 #include "cudart/process.hpp"
 #include "cudart/properties.hpp"
+#include "engine/checked_state.hpp"
 #include "engine/images.hpp"
 #include "engine/memory.hpp"
 
@@ -34,6 +35,7 @@ bool valid_flags(unsigned flags) {
 void forget_handles(device_id device) {
   device_state& state = device_of(device);
   state.generation.fetch_add(1);
+  engine::checked_state::changed();
   const std::lock_guard lock(state.mutex);
   state.legacy.store(nullptr);
   state.peers.clear();
@@ -220,6 +222,7 @@ SB_API cudaError_t CUDARTAPI cudaDeviceReset() {
     forget_function_settings(device);
     the_engine().reset(device);
     if (faulted) device_of(device).lost.store(true);
+    engine::checked_state::changed();
     return status::success;
   });
 }

@@ -7,42 +7,12 @@
 #include "cudart/context.hpp"
 #include "cudart/functions.hpp"
 #include "cudart/host_pointers.hpp"
+#include "cudart/known_launches.hpp"
 #include "cudart/operations.hpp"
+#include "engine/checked_state.hpp"
 
 namespace sb::cudart {
 namespace {
-
-// Between `<<< >>>` and the launch stub the configuration waits here, innermost last: evaluating
-// the arguments of a launch may launch something else.
-struct call_configuration {
-  dim3 grid, block;
-  size_t shared;
-  cudaStream_t stream;
-  engine::launch_place place;
-};
-// Nothing of it is destroyed: a thread may launch until its very end, also from destructors.
-class configuration_stack {
- public:
-  [[nodiscard]] bool empty() const { return count_ == 0; }
-  // False: more launches within launches than anybody writes.
-  bool push(const call_configuration& c) {
-    if (count_ == most) return false;
-    memory_[count_++] = c;
-    return true;
-  }
-  // Valid until the next push.
-  const call_configuration& pop() { return memory_[--count_]; }
-
- private:
-  static constexpr unsigned most = 64;
-  unsigned count_ = 0;
-  call_configuration memory_[most];
-};
-
-configuration_stack& configurations() {
-  thread_local configuration_stack stack;
-  return stack;
-}
 
 // Fills in a fresh operation.
 status make_operation(engine::kernel_operation& operation, const void* stub,
@@ -58,9 +28,7 @@ status make_operation(engine::kernel_operation& operation, const void* stub,
   operation.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared);
   operation.cooperative = shape.cooperative;
   operation.params.resize(info.param_bytes);
-  for (std::uint32_t i = 0; i < info.param_count; ++i) {
-    std::memcpy(operation.params.data() + info.params[i].offset, arguments[i], info.params[i].size);
-  }
+  pack_arguments(info, arguments, operation.params.data());
   bar_host_pointers(info, operation.params.data(), device);
   return status::success;
 }
@@ -95,6 +63,7 @@ struct launch_extras {
 
 status launch(const void* stub, const launch_shape& shape, void** arguments, cudaStream_t handle,
               const launch_extras& extras) {
+  const std::uint64_t as_of = engine::checked_state::now();
   const auto stream = resolve(handle);
   if (!stream) return stream.error();
   // CUDA: a kernel is launched into streams of the current device only (documented, not recorded).
@@ -108,9 +77,12 @@ status launch(const void* stub, const launch_shape& shape, void** arguments, cud
   operation.place = extras.place;
   operation.priority = extras.priority;
   the_engine().call_place(extras.place.file, extras.place.line);
-  if (captures_under_way().load(std::memory_order_acquire) == 0 && !launch_blocking() &&
-      the_engine().launch_at_once((*stream)->id, operation)) {
-    return status::success;
+  if (captures_under_way().load(std::memory_order_acquire) == 0 && !launch_blocking()) {
+    const auto quick = the_engine().quick((*stream)->id, operation);
+    if (quick && the_engine().launch_at_once(*quick, operation)) {
+      remember_launch(stub, handle, *quick, std::move(operation), as_of);
+      return status::success;
+    }
   }
   if (is_capturing(**stream)) {
     operation.priority.reset();
@@ -152,9 +124,13 @@ result<engine::operation> kernel_operation_of(const cudaKernelNodeParams& params
 SB_API cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
                                               void** arguments, size_t shared,
                                               cudaStream_t stream) {
-  return entry(call_kind::device, [&, place = place_of(__builtin_return_address(0))] {
-    return launch(function, {grid, block, shared, false}, arguments, stream, {place, {}});
-  });
+  const engine::launch_place place = place_of(__builtin_return_address(0));
+  return entry_or_shortcut(
+      call_kind::device,
+      [&] { return launch_known(function, grid, block, shared, stream, arguments, place); },
+      [&] {
+        return launch(function, {grid, block, shared, false}, arguments, stream, {place, {}});
+      });
 }
 SB_PTSZ(cudaLaunchKernel,
         (const void* function, dim3 grid, dim3 block, void** arguments, size_t shared,
@@ -200,30 +176,5 @@ SB_API cudaError_t CUDARTAPI cudaLaunchKernelExC(const cudaLaunchConfig_t* confi
 SB_PTSZ(cudaLaunchKernelExC,
         (const cudaLaunchConfig_t* config, const void* function, void** arguments),
         (config, function, arguments))
-
-// The two halves of `<<< >>>`, called by what the compiler emits: ours by the name that ends in At.
-SB_API unsigned CUDARTAPI __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared,
-                                                      cudaStream_t stream) {
-  return configurations().push({grid, block, shared, stream, {}}) ? 0 : 1;
-}
-
-SB_API unsigned CUDARTAPI __cudaPushCallConfigurationAt(dim3 grid, dim3 block, size_t shared,
-                                                        cudaStream_t stream, const char* file,
-                                                        unsigned line) {
-  return configurations().push({grid, block, shared, stream, {file, line, nullptr}}) ? 0 : 1;
-}
-
-SB_API cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
-                                                        void* stream) {
-  auto& stack = configurations();
-  if (stack.empty()) return cudaErrorInvalidConfiguration;
-  const call_configuration& top = stack.pop();
-  *grid = top.grid;
-  *block = top.block;
-  *shared = top.shared;
-  *static_cast<cudaStream_t*>(stream) = top.stream;
-  self().launching_at = top.place;
-  return cudaSuccess;
-}
 
 }  // namespace sb::cudart

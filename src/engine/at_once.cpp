@@ -1,5 +1,8 @@
 #include "engine/at_once.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
 #include "engine/float_mode.hpp"
@@ -24,6 +27,14 @@ bool at_once::can_run(const kernel_operation& launch) {
          info.local_bytes <= most_local_bytes && !launch.cooperative && !launch.counts &&
          !launch.priority;
 }
+
+namespace {
+bool any_floats(std::span<const kernel_operation* const> launches) {
+  return std::any_of(launches.begin(), launches.end(), [](const kernel_operation* launch) {
+    return launch->kernel->is_straight != abi::straight_without_floats;
+  });
+}
+}  // namespace
 
 void at_once::run_all(std::span<const kernel_operation* const> launches) {
   abi::thread_context self{&context_, {0, 0, 0}, 0};
@@ -52,7 +63,8 @@ bool at_once::run(std::span<const kernel_operation* const> launches, stream_id s
   constexpr std::uint32_t measured_one_in = 64;
   const bool measured = launches.size() == 1 && runs_++ % measured_one_in == 0;
   const std::uint64_t begin = measured ? steady_ns() : 0;
-  const device_float_mode as_on_the_device;
+  std::optional<device_float_mode> as_on_the_device;
+  if (any_floats(launches)) as_on_the_device.emplace();
   const failure_record fault = guarded([&] { run_all(launches); });
   if (fault.error != status::success) {
     note_failure(stream, device, fault);

@@ -21,8 +21,10 @@
 
 namespace sb::engine {
 
+class kernel_cost;
 class recorder;
 struct recorded_thread;
+struct stream_state;
 
 struct engine_options {
   std::vector<device_profile> devices;
@@ -46,6 +48,14 @@ struct engine_options {
 [[nodiscard]] const profile* profile_in_environment();
 
 class modelled;
+
+// engine::quick()
+struct quick_launch {
+  stream_id stream;
+  stream_state* where = nullptr;
+  const kernel_cost* cost = nullptr;
+  std::uint32_t most_block_ns = 0;
+};
 
 class engine {
  public:
@@ -93,6 +103,10 @@ class engine {
   // A kernel that takes less time than handing it over, with nothing before it, runs in this call.
   // False: submit it.
   bool launch_at_once(stream_id stream, const kernel_operation& launch);
+  // The same in two steps, for launches that are made again and again: what can be said of one
+  // beforehand, for as long as its stream lives, and the launch itself. Nothing: submit it always.
+  [[nodiscard]] std::optional<quick_launch> quick(stream_id stream, const kernel_operation& launch);
+  bool launch_at_once(const quick_launch& known, const kernel_operation& launch);
 
   // CUDA: what asks for a kernel's attributes, or instantiates a graph with it, loads it as a
   // launch does (lazy_loading).

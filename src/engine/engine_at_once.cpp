@@ -1,6 +1,8 @@
 // Work that is over sooner than another thread could begin it: the thread that submits it does it,
 // under the engine's lock, when nothing is before it. Other work never runs under a lock; of this
 // it is known that it takes no longer than the scheduler's own steps.
+#include <algorithm>
+
 #include "engine/at_once.hpp"
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
@@ -19,28 +21,42 @@ std::uint64_t engine::impl::quick_ns(const kernel_operation& k) {
 }
 
 // Whether everything that was submitted has been heard of, and what it set going has happened.
+// Everything but the inbox's end is written under the lock; of that, what happened before this call
+// is seen.
 bool engine::impl::at_rest() const {
-  return box.claimed() == box.next() && markers.empty() && markers_done == markers_issued &&
-         !stopped;
+  constexpr auto relaxed = std::memory_order_relaxed;
+  return box.all_taken() && markers_done.load(relaxed) == markers_issued.load(relaxed) &&
+         !stopped.load(relaxed);
 }
 
 bool engine::impl::works_at_once() const {
   return options.at_once_ns != 0 && !model && !races_checked();
 }
 
+// Whether nothing is before these: the scheduler is asked only if it knows of anything.
+bool engine::impl::clear_for(stream_id stream, std::span<const kernel_operation* const> all,
+                             std::span<const command_id> after) const {
+  if (nodes != nullptr) {
+    for (const command_id id : after)
+      if (!scheduler.done(id)) return false;
+    for (const kernel_operation* k : all)
+      if (!scheduler.clear_for(stream, shape_of(*k))) return false;
+  }
+  if (options.lazy_loading) {
+    for (const kernel_operation* k : all)
+      if (!loaded.has(k->kernel)) return false;
+  }
+  return true;
+}
+
 bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
                                std::span<const command_id> after) {
   guard lock(mutex, std::try_to_lock);
   if (!lock || !at_rest() || alone->has_failed()) return false;
-  const device_id device = streams[stream].device;
-  if (failed(device)) return false;
-  for (const command_id id : after)
-    if (!scheduler.done(id)) return false;
-  for (const kernel_operation* k : all) {
-    if (!scheduler.clear_for(stream, shape_of(*k))) return false;
-    if (options.lazy_loading && !loaded.has(k->kernel)) return false;
-  }
-  const bool failed = !alone->run(all, stream, at(device).runtime, costs);
+  device_runtime& device = at(streams[stream].device).runtime;
+  if (device.sticky.load(std::memory_order_relaxed) != status::success) return false;
+  if (!clear_for(stream, all, after)) return false;
+  const bool failed = !alone->run(all, stream, device, costs);
   if (record) {
     const status outcome = failed ? alone->failed_block().failure.error : status::success;
     for (const kernel_operation* k : all)
@@ -55,12 +71,30 @@ bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operatio
   return true;
 }
 
-bool engine::launch_at_once(stream_id stream, const kernel_operation& launch) {
+std::optional<quick_launch> engine::quick(stream_id stream, const kernel_operation& launch) {
   impl& e = *impl_;
-  if (!e.works_at_once() || e.quick_ns(launch) > e.options.at_once_ns) return false;
-  e.wait_behind_blocked(stream);
+  const kernel_shape shape = shape_of(launch);
+  if (!e.works_at_once() || !at_once::can_run(launch) || shape.blocks > e.options.at_once_ns)
+    return {};
+  constexpr std::uint64_t most = kernel_cost::waits - 1;
+  return quick_launch{
+      stream, &e.streams[stream], &e.costs.of(launch.kernel),
+      static_cast<std::uint32_t>(std::min(e.options.at_once_ns / shape.blocks, most))};
+}
+
+bool engine::launch_at_once(const quick_launch& known, const kernel_operation& launch) {
+  impl& e = *impl_;
+  const std::uint32_t block_ns = known.cost->block_ns();
+  if (block_ns == kernel_cost::unknown || block_ns > known.most_block_ns) return false;
+  if (known.where->blocked.load(std::memory_order_relaxed) != 0)
+    e.wait_behind_blocked(known.stream);
   const kernel_operation* one = &launch;
-  return e.run_at_once(stream, {&one, 1}, {});
+  return e.run_at_once(known.stream, {&one, 1}, {});
+}
+
+bool engine::launch_at_once(stream_id stream, const kernel_operation& launch) {
+  const auto known = quick(stream, launch);
+  return known && launch_at_once(*known, launch);
 }
 
 command_id engine::impl::record_at_once(stream_id stream, const operation& what) {

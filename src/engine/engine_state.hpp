@@ -149,6 +149,8 @@ struct engine::impl final : kernel_sink {
                      std::span<const command_id> after);
   // With the lock held:
   [[nodiscard]] bool at_rest() const;
+  [[nodiscard]] bool clear_for(stream_id stream, std::span<const kernel_operation* const> all,
+                               std::span<const command_id> after) const;
 
   // engine.cpp. Without the lock:
   void let_attend();

@@ -53,13 +53,15 @@ guard_frame*& present_guard();
 template <class Work>
 failure_record guarded(Work&& work) {
   detail::guard_frame frame;
+  detail::guard_frame*& present = detail::present_guard();
   // The handler's mask is undone by the return from the signal: none to save here.
   if (sigsetjmp(frame.jump, 0) == 0) {
-    detail::present_guard() = &frame;
+    present = &frame;
     std::forward<Work>(work)();
-    frame.fault = {};
+    present = nullptr;
+    return {};
   }
-  detail::present_guard() = nullptr;
+  present = nullptr;
   return frame.fault;
 }
 

@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "engine/checked_state.hpp"
 #include "engine/device_calls.hpp"
 #include "engine/found_kernels.hpp"
 #include "engine/memory.hpp"
@@ -159,6 +160,7 @@ image* register_image(const void* elf) {
 void register_kernel(image* owner, const void* host_stub, const char* device_name) {
   registry& r = the_registry();
   std::unique_lock lock(r.mutex);
+  checked_state::changed();
   r.kernels[host_stub] = {owner, device_name, {}};
 }
 
@@ -166,6 +168,7 @@ void register_variable(image* owner, void* host_variable, const char* device_nam
                        std::size_t bytes, bool /*constant*/, bool managed) {
   registry& r = the_registry();
   std::unique_lock lock(r.mutex);
+  checked_state::changed();  // a managed one is loaded by the next call
   r.variables[host_variable] = {owner, host_variable, device_name, bytes, managed, {}};
 }
 
@@ -174,6 +177,7 @@ void unregister_image(image* owner) {
   registry& r = the_registry();
   std::unique_lock lock(r.mutex);
   lately.forget();
+  checked_state::changed();
   std::erase_if(r.kernels, [&](const auto& k) { return k.second.owner == owner; });
   std::erase_if(r.variables, [&](const auto& v) { return v.second.owner == owner; });
   std::erase_if(r.images, [&](const auto& i) { return i.get() == owner; });
@@ -239,6 +243,7 @@ void unload_images(device_id device) {
   registry& r = the_registry();
   std::unique_lock lock(r.mutex);
   lately.forget();
+  checked_state::changed();
   memory::instance().remove_image_variables(device);
   for (auto& [stub, k] : r.kernels) k.found.erase(device);
   for (auto& [host, v] : r.variables) v.found.erase(device);

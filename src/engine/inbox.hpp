@@ -35,6 +35,8 @@ class inbox {
   [[nodiscard]] std::uint64_t next() const { return head_.load(std::memory_order_relaxed); }
   // Tickets below this have been claimed.
   [[nodiscard]] std::uint64_t claimed() const { return tail_.load(std::memory_order_acquire); }
+  // Whether all that was claimed has been taken in.
+  [[nodiscard]] bool all_taken() const { return tail_.load(std::memory_order_relaxed) == next(); }
   // The node whose turn it is; null when nothing is there, or when its owner claimed the ticket and
   // is about to publish.
   [[nodiscard]] node* pop() {

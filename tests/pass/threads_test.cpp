@@ -187,10 +187,12 @@ TEST_P(threads, a_grid_barrier_is_noted_in_the_descriptor) {
 
 TEST_P(threads, what_has_no_loop_no_barrier_and_no_call_is_straight) {
   image basics(std::string(PASS_IMAGES "/basics") + GetParam() + ".so");
-  EXPECT_EQ(basics.kernel("nothing").is_straight, 1u);
+  EXPECT_EQ(basics.kernel("nothing").is_straight, abi::straight_without_floats);
+  EXPECT_EQ(basics.kernel("bounded").is_straight, abi::straight_without_floats);
   EXPECT_EQ(basics.kernel("saxpy").is_straight, 1u);
-  EXPECT_EQ(device.kernel("reverse").is_straight, 0u);  // a barrier
-  EXPECT_EQ(device.kernel("reduce").is_straight, 0u);   // a loop
+  EXPECT_EQ(basics.kernel("conversions").is_straight, 1u);  // floats are all it looks at
+  EXPECT_EQ(device.kernel("reverse").is_straight, 0u);      // a barrier
+  EXPECT_EQ(device.kernel("reduce").is_straight, 0u);       // a loop
   EXPECT_EQ(device.kernel("asserts").is_straight, 0u);
   EXPECT_EQ(device.kernel("calls_far").is_straight, 0u);
 }

@@ -53,7 +53,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.local_bytes),
       number(kernel.registers),
       number(kernel.syncs_grid),
-      number(kernel.is_straight),
+      number(kernel.has_no_floats ? abi::straight_without_floats : kernel.is_straight),
       number(kernel.row_threads),
       number(kernel.row_width),
       other(kernel.fallback),

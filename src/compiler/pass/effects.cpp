@@ -164,6 +164,14 @@ bool is_straight(const Function& body) {
          });
 }
 
+// Whether it neither depends on the floating-point mode nor leaves a trace in its flags.
+bool computes_without_floats(const Function& body) {
+  const auto is_float = [](const Value* v) { return v->getType()->isFPOrFPVectorTy(); };
+  return none_of(instructions(body), [&](const Instruction& inst) {
+    return is_float(&inst) || any_of(inst.operand_values(), is_float);
+  });
+}
+
 bool always_fibers() {
   const char* wanted = std::getenv("STREAMBED_KERNELS");
   return wanted && StringRef(wanted) == "fibers";
@@ -243,6 +251,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
   kernel.threads_are_alike = !fibers && functions.size() == 1 && are_threads_alike(*kernel.body);
   kernel.is_straight = !fibers && functions.size() == 1 && !all.calls_table && !all.meets &&
                        is_straight(*kernel.body);
+  kernel.has_no_floats = kernel.is_straight && computes_without_floats(*kernel.body);
   kernel.stores_thread_index = all.calls_table || functions.size() > 1;
 }
 
