@@ -171,8 +171,10 @@ void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
     for (issue& i : s.issues) i.offset = std::min(s.between, queued_after(i, released));
     return;
   }
-  s.after = c.blocked > 0 ? std::min(own, c.end - released) : 0;
-  s.between = own - s.after;
+  // A thread that slept takes longer to go on; the recorded wait has that in it.
+  s.after = c.blocked > 0 ? c.end - released : 0;
+  if (released == c.begin) s.after = std::min(own, s.after);
+  s.between = own - std::min(own, s.after);
   for (issue& i : s.issues) {
     i.offset = queued_after(i, c.begin);
     // A launch that found no room was blocked in front of its operation; the replay does that anew.

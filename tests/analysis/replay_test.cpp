@@ -200,6 +200,19 @@ TEST(Replay, AThreadThatIsJoinedHoldsTheOneThatJoinsIt) {
   EXPECT_EQ(replay(p).end, before.end + 440_us);
 }
 
+TEST(Replay, AThreadThatSleptTakesItsTimeToGoOn) {
+  program_builder b;
+  const number s = b.stream();
+  b.kernel(s, "long", 500_us);
+  b.synchronize(s);
+  trace::trace t = b.run();
+  // As it is recorded: the wait ends when the thread goes on, not when the kernel does.
+  t.calls.back().blocked += 3_us;
+  t.calls.back().end += 3_us;
+  t.end += 3_us;
+  EXPECT_EQ(replay(program_of(t)).end, t.end);
+}
+
 TEST(Replay, AThreadThatNobodyWaitsForHoldsNobody) {
   const joined_threads made = join_a_thread(false);
   expect_same_times(made.t);

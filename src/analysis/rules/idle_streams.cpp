@@ -27,6 +27,17 @@ number next_operation(const evidence& e, const std::vector<step>& steps, std::si
   return none;
 }
 
+// Whether an operation shares data with another one, or with what comes before that in its stream.
+bool needs(const evidence& e, number operation, number other) {
+  constexpr number far = 256;
+  const std::vector<trace::operation>& all = e.t.operations;
+  const number stream = all[other].stream;
+  for (number i = other + 1; i-- > 0 && other - i < far;)
+    if (all[i].stream == stream && share_data(all[i], all[operation], data_view::careful))
+      return true;
+  return false;
+}
+
 }  // namespace
 
 void find_idle_streams(const evidence& e, findings& out) {
@@ -60,7 +71,7 @@ void find_idle_streams(const evidence& e, findings& out) {
       const number behind = e.t.operations[next].stream;
       const bool apart = before != behind && before < spans.size() && behind < spans.size() &&
                          spans[before].end <= spans[behind].begin;
-      if (!apart) continue;
+      if (!apart || needs(e, next, c.blocked_on)) continue;
       do_not_wait(changed.threads[thread][i]);
       pairs.insert({before, behind});
       calls.push_back(steps[i].call);
