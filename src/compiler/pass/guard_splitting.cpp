@@ -26,6 +26,7 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral thread_loop_mark = "sb.thread_loop";
+constexpr StringLiteral row_loop_mark = "sb.row_loop";
 constexpr unsigned largest_loop = 600;  // instructions
 constexpr unsigned most_splits = 3;     // of a loop and what became of it
 
@@ -295,10 +296,16 @@ bool is_thread_loop(const Loop& loop) {
 
 }  // namespace
 
-void mark_thread_loop(Instruction& branch) {
+bool is_row_loop(const Loop& loop) { return findOptionMDForLoop(&loop, row_loop_mark) != nullptr; }
+
+void mark_thread_loop(Instruction& branch, bool of_row) {
   LLVMContext& context = branch.getContext();
-  auto* mark = MDNode::get(context, MDString::get(context, thread_loop_mark));
-  auto* id = MDNode::getDistinct(context, {nullptr, mark});
+  SmallVector<Metadata*, 3> marks = {nullptr};
+  marks.push_back(MDNode::get(context, MDString::get(context, thread_loop_mark)));
+  if (of_row) {
+    marks.push_back(MDNode::get(context, MDString::get(context, row_loop_mark)));
+  }
+  auto* id = MDNode::getDistinct(context, marks);
   id->replaceOperandWith(0, id);
   branch.setMetadata(LLVMContext::MD_loop, id);
 }

@@ -6,13 +6,15 @@
 // condition and takes all threads.
 #pragma once
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Instruction.h>
 #include <llvm/IR/PassManager.h>
 
 namespace sb::pass {
 
-// Marks the loop that ends with this branch as one over threads.
-void mark_thread_loop(llvm::Instruction& branch);
+// Marks the loop that ends with this branch as one over threads: of a block, or of a row of blocks.
+void mark_thread_loop(llvm::Instruction& branch, bool of_row);
+bool is_row_loop(const llvm::Loop& loop);
 
 class split_guards : public llvm::PassInfoMixin<split_guards> {
  public:

@@ -34,6 +34,7 @@
 #include "compiler/pass/shared_atomics.hpp"
 #include "compiler/pass/shared_memory.hpp"
 #include "compiler/pass/spin_loops.hpp"
+#include "compiler/pass/sum_loops.hpp"
 #include "compiler/pass/warp_function.hpp"
 
 namespace sb::pass {
@@ -77,8 +78,8 @@ bool build_in_parts(kernel& one) {
     return false;
   }
   kernel start = one, rest = one;
-  // Memory gets quicker with longer rows, more so than what the threads keep gets slower.
-  start.most_row_bytes = 128u << 10;
+  // Memory gets quicker with longer rows, what the threads keep slower.
+  start.most_row_bytes = 64u << 10;
   start.symbol += ".start";
   rest.symbol += ".rest";
   start.body = parts.start;
@@ -144,6 +145,7 @@ void add_loop_passes(FunctionPassManager& passes) {
   passes.addPass(LoopSimplifyPass());
   passes.addPass(LCSSAPass());
   passes.addPass(split_guards());
+  passes.addPass(mark_sum_loops());
   passes.addPass(interleave_loops());
 }
 

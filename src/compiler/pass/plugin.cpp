@@ -5,6 +5,7 @@
 #include "compiler/pass/count_insertion.hpp"
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
+#include "compiler/pass/sum_loops.hpp"
 
 namespace {
 
@@ -28,6 +29,7 @@ void register_passes(llvm::PassBuilder& builder) {
   builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
         passes.addPass(sb::pass::finish_maths());
+        passes.addPass(llvm::createModuleToFunctionPassAdaptor(sb::pass::read_sums_ahead()));
       });
   // For opt, in tests.
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,

@@ -23,7 +23,6 @@ constexpr unsigned largest_loop = 400;  // instructions
 constexpr std::uint64_t line_bytes = 64;
 constexpr unsigned most_streams = 4;
 constexpr unsigned deepest_step = 8;
-constexpr unsigned largest_pair = 40;  // instructions of a round
 
 struct test {
   CmpInst::Predicate predicate;
@@ -264,9 +263,9 @@ void copy_round(const Loop& loop, BasicBlock* before, round_copy& copy,
 }
 
 // A value of the loop's last round, behind the common rounds: the variable that takes it into the
-// next round, if there is one. `other` is the second of two rounds, if there are such.
+// next round, if there is one.
 Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, const stride_loop& found,
-             BasicBlock* top, const round_copy& round, const round_copy& other) {
+             BasicBlock* top, const round_copy& round) {
   if (round.of(value) == value) {
     return value;  // not of the loop
   }
@@ -275,25 +274,10 @@ Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, const
       return variable;
     }
   }
-  auto* fresh = PHINode::Create(value->getType(), 3, "", top->begin());
+  auto* fresh = PHINode::Create(value->getType(), 2, "", top->begin());
   fresh->addIncoming(PoisonValue::get(value->getType()), found.guard);
   fresh->addIncoming(round.of(value), round.back);
-  if (other.back) {
-    fresh->addIncoming(other.of(value), other.back);
-  }
   return fresh;
-}
-
-// Whether two rounds at a time are better than one: threads of a row of blocks keep what they carry
-// from round to round in memory, and so do it half as often.
-bool goes_in_pairs(const stride_loop& found) {
-  std::size_t size = 0;
-  for (const BasicBlock* block : found.loop->blocks()) {
-    size += block->size();
-  }
-  bool carries = any_of(found.loop->getHeader()->phis(),
-                        [&](const PHINode& phi) { return &phi != found.index; });
-  return carries && size <= largest_pair && is_joined(*found.guard->getParent());
 }
 
 // Puts the common rounds between the guard and the loop; adds their first blocks to `starts`.
@@ -319,12 +303,12 @@ void separate(const stride_loop& found, const uniformity& uniform,
   // The variables of the loop, first of all how far it has come.
   builder.SetInsertPoint(top);
   Type* type = found.start->getType();
-  auto* sum = builder.CreatePHI(type, 3, "common.sum");
-  auto* went = builder.CreatePHI(builder.getInt1Ty(), 3, "common.went");
+  auto* sum = builder.CreatePHI(type, 2, "common.sum");
+  auto* went = builder.CreatePHI(builder.getInt1Ty(), 2, "common.went");
   MapVector<PHINode*, PHINode*> variables;
   for (PHINode& phi : header->phis()) {
     if (&phi != found.index) {
-      variables[&phi] = builder.CreatePHI(phi.getType(), 3, phi.getName() + ".common");
+      variables[&phi] = builder.CreatePHI(phi.getType(), 2, phi.getName() + ".common");
     }
   }
   Value* index = builder.CreateAdd(found.start, sum, found.index->getName() + ".common");
@@ -333,16 +317,6 @@ void separate(const stride_loop& found, const uniformity& uniform,
   for (auto [phi, variable] : variables) {
     variable->addIncoming(phi->getIncomingValueForBlock(preheader), found.guard);
   }
-  // The end of the round that begins at `from`, or of the second of two.
-  auto go_on = [&](const round_copy& round, Value* from) {
-    IRBuilder<> closing(round.back);
-    sum->addIncoming(closing.CreateAdd(from, round.of(found.step)), round.back);
-    went->addIncoming(closing.getTrue(), round.back);
-    for (auto [phi, variable] : variables) {
-      variable->addIncoming(round.of(phi->getIncomingValueForBlock(latch)), round.back);
-    }
-    closing.CreateBr(top);
-  };
   round_copy round;
   copy_round(loop, preheader, round,
              [&](PHINode& phi) -> Value* { return &phi == found.index ? index : variables[&phi]; });
@@ -350,49 +324,35 @@ void separate(const stride_loop& found, const uniformity& uniform,
   if (!is_joined(function)) {
     mark_later_loads(found, uniform, round.first, index);
   }
-  go_on(round, sum);
+  IRBuilder<> closing(round.back);
+  sum->addIncoming(closing.CreateAdd(sum, round.of(found.step)), round.back);
+  went->addIncoming(closing.getTrue(), round.back);
+  for (auto [phi, variable] : variables) {
+    variable->addIncoming(round.of(phi->getIncomingValueForBlock(latch)), round.back);
+  }
+  closing.CreateBr(top);
 
-  // All threads go round if the last one does, and the first does not lie behind it.
+  // All threads go round if the last one does, and the first does not lie behind it; none if the
+  // first does not.
   bool is_signed = CmpInst::isSigned(found.condition.predicate);
-  auto all_go = [&](Value* low, Value* high) {
-    Value* ordered =
-        builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high);
-    Value* within = builder.CreateICmp(found.condition.predicate, high, found.condition.limit);
-    return builder.CreateAnd(builder.CreateAnd(ordered, within), regular);
-  };
   Value* low = builder.CreateAdd(first, sum);
-  Value* all = all_go(low, builder.CreateAdd(last, sum));
+  Value* high = builder.CreateAdd(last, sum);
+  Value* ordered = builder.CreateAnd(
+      builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, low, high), regular);
+  auto goes = [&](Value* at) {
+    return builder.CreateICmp(found.condition.predicate, at, found.condition.limit);
+  };
+  Value* all = builder.CreateAnd(ordered, goes(high));
+  Value* none = builder.CreateAnd(ordered, builder.CreateNot(goes(low)));
   extend_plainly(found, uniform, index, low, round.blocks);
   starts.push_back(round.first);
-
-  round_copy one, other;
-  if (Value* step = goes_in_pairs(found) ? before_round(builder, found.step, loop) : nullptr) {
-    Value* further = builder.CreateAdd(sum, step);
-    Value* second = builder.CreateAdd(found.start, further);
-    Value* second_low = builder.CreateAdd(first, further);
-    Value* both = builder.CreateAnd(all, all_go(second_low, builder.CreateAdd(last, further)));
-    copy_round(loop, preheader, one, [&](PHINode& phi) -> Value* {
-      return &phi == found.index ? index : variables[&phi];
-    });
-    copy_round(loop, preheader, other, [&](PHINode& phi) -> Value* {
-      return &phi == found.index ? second : one.of(phi.getIncomingValueForBlock(latch));
-    });
-    extend_plainly(found, uniform, index, low, one.blocks);
-    extend_plainly(found, uniform, second, second_low, other.blocks);
-    BranchInst::Create(other.first, one.back);
-    go_on(other, further);
-    starts.push_back(one.first);
-    auto* single = BasicBlock::Create(context, "common.single", &function, round.first);
-    builder.CreateCondBr(both, one.first, single);
-    builder.SetInsertPoint(single);
-  }
   builder.CreateCondBr(all, round.first, rest);
 
   // What leaves the loop, as it is after so many rounds: the exit's own computations, too.
   builder.SetInsertPoint(rest);
   ValueToValueMapTy gone;
   for (PHINode& phi : exit->phis()) {
-    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, found, top, round, other);
+    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, found, top, round);
   }
   for (Instruction& inst : make_range(exit->getFirstNonPHIIt(), exit->end())) {
     if (!inst.isTerminator() && !inst.isDebugOrPseudoInst()) {
@@ -411,8 +371,10 @@ void separate(const stride_loop& found, const uniformity& uniform,
     Value* after = at != gone.end() ? static_cast<Value*>(at->second) : left;
     leaving.emplace_back(&phi, builder.CreateSelect(went, after, skipped));
   }
-  Value* more = builder.CreateICmp(found.condition.predicate, index, found.condition.limit);
-  builder.CreateCondBr(more, preheader, found.after);
+  auto* single = BasicBlock::Create(context, "rest.single", &function, preheader);
+  builder.CreateCondBr(none, found.after, single);
+  builder.SetInsertPoint(single);
+  builder.CreateCondBr(goes(index), preheader, found.after);
   for (PHINode& phi : header->phis()) {
     phi.setIncomingValueForBlock(preheader, round.of(&phi));
   }
@@ -420,6 +382,7 @@ void separate(const stride_loop& found, const uniformity& uniform,
     int at = phi->getBasicBlockIndex(found.guard);
     phi->setIncomingBlock(at, rest);
     phi->setIncomingValue(at, value);
+    phi->addIncoming(value, single);
   }
   found.guard->getTerminator()->eraseFromParent();
   IRBuilder<>(found.guard).CreateBr(top);

@@ -198,7 +198,8 @@ CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function&
   SmallVector<Value*, 16> all(args);
   std::copy_n(index, 3, all.begin() + 2);
   auto* call = builder.CreateCall(&function, all);
-  mark_thread_loop(*x.next(builder));
+  bool of_row = is_joined(*builder.GetInsertBlock()->getParent());
+  mark_thread_loop(*x.next(builder), of_row);
   y.next(builder);
   z.next(builder);
   if (asserts) {
@@ -254,7 +255,7 @@ CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& f
   all[all.size() - 2] = lane.index;
   all[all.size() - 1] = lanes;
   auto* call = builder.CreateCall(&function, all);
-  mark_thread_loop(*lane.next(builder));
+  mark_thread_loop(*lane.next(builder), false);
   if (asserts) {
     end_after_assertions(builder);
   }

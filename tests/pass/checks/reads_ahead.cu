@@ -1,11 +1,17 @@
 // RUN: -O3 -S
-// A loop over the grid asks for what its next round reads; joined blocks have no gap to bridge.
+// A loop over the grid asks for what its next round reads. Joined blocks have no gap to bridge;
+// when they add up, they ask for memory a few lines ahead.
 // CHECK-LABEL: joined.entry:
 // CHECK-NOT: {{prfm|prefetch}}
 // CHECK-LABEL: start.entry:
-// CHECK-NOT: {{prfm|prefetch}}
+// CHECK-NOT: {{pldl2|prefetcht1}}
+// CHECK: {{pldl1keep|prefetcht0}}
+// CHECK-NOT: {{pldl2|prefetcht1}}
 // CHECK-LABEL: sums.entry:
-// CHECK: {{prfm|prefetch}}
+// CHECK-NOT: {{pldl1|prefetcht0}}
+// CHECK: {{pldl2keep|prefetcht1}}
+// CHECK-NOT: {{pldl1|prefetcht0}}
+// CHECK-LABEL: .Lfunc_end2:
 #include "device.h"
 
 extern "C" __global__ void joined(const float* x, float* z, int n) {
