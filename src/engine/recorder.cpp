@@ -340,9 +340,10 @@ trace::number recorder::event_of(const void* event) {
 
 // Programs use the same addresses again and again.
 const std::optional<allocation>& recorder::memory_at(const void* address) {
-  known_memory& known = memory_[(reinterpret_cast<std::uintptr_t>(address) >> 8 ^
-                                 reinterpret_cast<std::uintptr_t>(address) >> 2) %
-                                memory_.size()];
+  // Addresses of allocations differ in few bits.
+  constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
+  known_memory& known =
+      memory_[(reinterpret_cast<std::uintptr_t>(address) * spread >> 32) % memory_.size()];
   const std::uint64_t now = memory::instance().changes();
   if (known.address != address || known.as_of != now)
     known = {address, now, memory::instance().find(address)};
@@ -551,7 +552,7 @@ void recorder::finished(node& n, std::uint64_t ns) {
     keep(last_on_engine(n), n.recorded.note);
   commands_.remove(n.id.value);
   drop(n.recorded.note);
-  n.recorded = {};
+  n.recorded.number = trace::none;  // the rest is new with the next command
 }
 
 // What the present call looks at, whether it has to wait for it or not.

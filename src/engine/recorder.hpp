@@ -149,6 +149,8 @@ class recorder final : public allocation_observer {
     extent3 grid, block;
     std::uint64_t memory = 0;  // recorder::memory_changes_
     std::array<const void*, 8> pointers{};
+    std::array<std::uint16_t, 8> offsets{};  // where in the kernel's parameters they are
+    std::size_t pointer_count = 0;
     trace::number operation = trace::none;  // the last that was told of as a whole
 
     [[nodiscard]] bool is(const kernel_operation& launch) const;

@@ -11,21 +11,6 @@ namespace sb::engine {
 
 namespace {
 
-// Calls `each` with the kernel's pointers until it answers false, and answers whether it never did.
-template <class Each>
-bool all_pointers(const kernel_operation& launch, Each&& each) {
-  const abi::kernel_info& info = *launch.kernel;
-  std::size_t n = 0;
-  for (std::uint32_t i = 0; i < info.param_count; ++i) {
-    const abi::param& p = info.params[i];
-    if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
-    const void* pointer = nullptr;
-    std::memcpy(&pointer, launch.params.data() + p.offset, sizeof pointer);
-    if (!each(n++, pointer)) return false;
-  }
-  return true;
-}
-
 bool same(extent3 a, extent3 b) { return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) == 0; }
 
 }  // namespace
@@ -35,18 +20,27 @@ bool recorder::likeness::is(const kernel_operation& launch) const {
          has_pointers_of(launch);
 }
 
+// Of the same kernel.
 bool recorder::likeness::has_pointers_of(const kernel_operation& launch) const {
-  return all_pointers(launch, [&](std::size_t n, const void* pointer) {
-    return n < pointers.size() && pointers[n] == pointer;
-  });
+  const char* params = launch.params.data();
+  for (std::size_t i = 0; i < pointer_count; ++i)
+    if (std::memcmp(params + offsets[i], &pointers[i], sizeof pointers[i]) != 0) return false;
+  return true;
 }
 
 void recorder::likeness::keep_pointers_of(const kernel_operation& launch) {
-  const bool fit = all_pointers(launch, [&](std::size_t n, const void* pointer) {
-    if (n < pointers.size()) pointers[n] = pointer;
-    return n < pointers.size();
-  });
-  if (!fit) what = nullptr;  // nothing is like it
+  const abi::kernel_info& info = *launch.kernel;
+  pointer_count = 0;
+  for (std::uint32_t i = 0; i < info.param_count; ++i) {
+    const abi::param& p = info.params[i];
+    if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
+    if (pointer_count == pointers.size()) {
+      what = nullptr;  // nothing is like it
+      return;
+    }
+    std::memcpy(&pointers[pointer_count], launch.params.data() + p.offset, sizeof(void*));
+    offsets[pointer_count++] = static_cast<std::uint16_t>(p.offset);
+  }
 }
 
 recorder::likeness& recorder::like(const void* what, trace::number stream) {

@@ -96,11 +96,15 @@ struct pending_call {
   call_record call;
 };
 
+// Who wrote an entry knows that it is whole.
+enum class written_by : std::uint8_t { another, oneself };
+
 // False: there is none.
-inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_call& found) {
+inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_call& found,
+                        written_by who = written_by::another) {
   using e = pending_entry;
   if (e::low(words[6]) != pending_mark) return false;
-  if (e::high(words[7]) != e::check(words)) return false;
+  if (who == written_by::another && e::high(words[7]) != e::check(words)) return false;
   found.self = e::low(words[0]);
   found.call = {.thread = e::high(words[0]),
                 .name = e::low(words[1]),
@@ -115,11 +119,11 @@ inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_cal
   return true;
 }
 
-inline bool get_pending(byte* entry, pending_call& found) {
+inline bool get_pending(byte* entry, pending_call& found, written_by who = written_by::another) {
   std::uint64_t words[pending_words];
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < pending_words; ++i) words[i] = pending_entry::load(entry, i);
-  return get_pending(words, found);
+  return get_pending(words, found, who);
 }
 
 // Calls `take` with every call of a slot in a file.

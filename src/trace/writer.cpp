@@ -97,11 +97,11 @@ bool writer::has_lane(pending_lane& own) {
 }
 
 // The lock is held.
-void writer::flush(byte* lane_begin) {
+void writer::flush(byte* lane_begin, written_by who) {
   for (std::size_t i = 0; i < pending_lane_entries; ++i) {
     byte* const entry = lane_begin + i * pending_entry_bytes;
     pending_call one;
-    if (!get_pending(entry, one)) continue;
+    if (!get_pending(entry, one, who)) continue;
     append(record_kind::call, plain_record_bytes,
            [&](byte* at) { return put_call(at, one.self, one.call, state_); });
     clear_pending(entry);
@@ -110,7 +110,7 @@ void writer::flush(byte* lane_begin) {
 
 void writer::leave(byte* lane_begin) {
   const guard locked(lock_);
-  flush(lane_begin);
+  flush(lane_begin, written_by::oneself);
   free_lanes_.push_back(lane_begin);
 }
 
@@ -264,7 +264,7 @@ void writer::returned_slowly(pending_lane& own, number call, const call_record& 
     if (++own.count < pending_lane_entries) return;
     own.count = 0;
     const guard locked(lock_);
-    flush(own.begin);
+    flush(own.begin, written_by::oneself);
     return;
   }
   const guard locked(lock_);
@@ -329,7 +329,8 @@ void writer::end_range(number annotation, nanoseconds when) {
 
 void writer::close(ending how, bool deterministic, nanoseconds end) {
   const guard locked(lock_);
-  for (std::size_t i = 0; i < lanes_; ++i) flush(pending_ + i * pending_lane_bytes);
+  for (std::size_t i = 0; i < lanes_; ++i)
+    flush(pending_ + i * pending_lane_bytes, written_by::another);
   checksum sum = file_->sum();
   sum.add(end_word(how, deterministic));
   sum.add(end);

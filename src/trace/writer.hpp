@@ -117,7 +117,7 @@ class writer {
   writer(std::unique_ptr<block_file> file, call_order calls);
   void returned_slowly(pending_lane& own, number call, const call_record& what);
   [[nodiscard]] bool has_lane(pending_lane& own);
-  void flush(byte* lane_begin);
+  void flush(byte* lane_begin, written_by who);
   void leave(byte* lane_begin);  // its thread ends
   template <class Body>
   void append(record_kind kind, std::size_t bytes, Body&& body);
