@@ -68,6 +68,20 @@ int main(int argc, char** argv) {
       cudaStreamWaitEvent(i % 4 ? t : s, e, 0);
     }
   });
+  // Copies that find others in front of them, and kernels of a graph.
+  measure("copies, in a row", 41, 500, [&](int n) {
+    for (int i = 0; i < n; ++i) cudaMemcpyAsync(d, h, 8192, cudaMemcpyHostToDevice, s);
+  });
+  constexpr int nodes = 20;
+  cudaGraph_t graph;
+  cudaGraphExec_t launched;
+  CHECK(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal));
+  for (int i = 0; i < nodes; ++i) small<<<1, 1, 0, s>>>(d, d + 1, d + 2);
+  CHECK(cudaStreamEndCapture(s, &graph));
+  CHECK(cudaGraphInstantiate(&launched, graph, 0));
+  measure("kernels of a graph", 101, 500, [&](int n) {
+    for (int i = 0; i < n; i += nodes) cudaGraphLaunch(launched, s);
+  });
   // As many rounds as make a kernel of 20 us; both runs take the same number.
   int rounds = argc > 1 ? std::atoi(argv[1]) : 0;
   for (int tried = 100; rounds == 0; tried += tried / 4) {

@@ -50,12 +50,14 @@ bool engine::impl::clear_for(stream_id stream, std::span<const kernel_operation*
 }
 
 bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
-                               std::span<const command_id> after) {
+                               std::span<const command_id> after,
+                               std::span<const graph_item> graph) {
   guard lock(mutex, std::try_to_lock);
   if (!lock || !at_rest() || alone->has_failed()) return false;
   device_runtime& device = at(streams[stream].device).runtime;
   if (device.sticky.load(std::memory_order_relaxed) != status::success) return false;
   if (!clear_for(stream, all, after)) return false;
+  if (record && !graph.empty()) return run_recorded(lock, stream, graph);
   const bool failed = !alone->run(all, stream, device, costs);
   if (record) {
     const status outcome = failed ? alone->failed_block().failure.error : status::success;
@@ -63,6 +65,30 @@ bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operatio
       record->done_at_once(stream, streams[stream].priority, *k, outcome);
   }
   if (failed) {
+    lock.unlock();
+    block_failed(alone->failed_run(), alone->failed_block());
+    lock.lock();
+    alone->forget();
+  }
+  return true;
+}
+
+// The same for a graph, one part at a time: the trace has when each was over.
+bool engine::impl::run_recorded(guard& lock, stream_id stream, std::span<const graph_item> graph) {
+  std::array<std::uint64_t, most_items_at_once + 1> times;
+  std::size_t n = 0;
+  times[n++] = trace_ns();
+  status outcome = status::success;
+  for (const graph_item& item : graph) {
+    const auto* k = std::get_if<kernel_operation>(item.what);
+    if (k != nullptr && !alone->run({&k, 1}, stream, at(item.device).runtime, costs))
+      outcome = alone->failed_block().failure.error;
+    times[n] = k != nullptr ? trace_ns() : times[n - 1];
+    ++n;
+    if (outcome != status::success) break;
+  }
+  record->graph_done_at_once(stream, streams[stream].priority, graph, {times.data(), n}, outcome);
+  if (outcome != status::success) {
     lock.unlock();
     block_failed(alone->failed_run(), alone->failed_block());
     lock.lock();
@@ -134,8 +160,8 @@ command_id engine::impl::copy_at_once(stream_id stream, const operation& what) {
 
 bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> items,
                                  std::span<const command_id> after) {
-  constexpr std::size_t most = 64;
-  if (!works_at_once() || record || items.size() > most) return false;
+  constexpr std::size_t most = most_items_at_once;
+  if (!works_at_once() || items.size() > most || (record && items.empty())) return false;
   std::array<const kernel_operation*, most> all;
   std::size_t n = 0;
   std::uint64_t ns = 0;
@@ -151,7 +177,7 @@ bool engine::impl::graph_at_once(stream_id stream, std::span<const graph_item> i
       return false;
     }
   }
-  return run_at_once(stream, {all.data(), n}, after);
+  return run_at_once(stream, {all.data(), n}, after, items);
 }
 
 }  // namespace sb::engine

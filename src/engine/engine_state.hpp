@@ -141,8 +141,9 @@ struct engine::impl final : kernel_sink {
   // engine_at_once.cpp. Without the lock; false, or an id that is not valid: submit it.
   [[nodiscard]] bool works_at_once() const;
   std::uint64_t quick_ns(const kernel_operation& k);
+  static constexpr std::size_t most_items_at_once = 64;  // of a graph
   bool run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
-                   std::span<const command_id> after);
+                   std::span<const command_id> after, std::span<const graph_item> graph = {});
   command_id record_at_once(stream_id stream, const operation& what);
   command_id copy_at_once(stream_id stream, const operation& what);
   bool graph_at_once(stream_id stream, std::span<const graph_item> items,
@@ -151,6 +152,7 @@ struct engine::impl final : kernel_sink {
   [[nodiscard]] bool at_rest() const;
   [[nodiscard]] bool clear_for(stream_id stream, std::span<const kernel_operation* const> all,
                                std::span<const command_id> after) const;
+  bool run_recorded(guard& lock, stream_id stream, std::span<const graph_item> graph);
 
   // engine.cpp. Without the lock:
   void let_attend();

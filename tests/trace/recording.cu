@@ -1,6 +1,6 @@
 // For recording_test.py: small work, again and again; `many` has more of it. `fault` ends with a
 // kernel that fails, `kill` ends by SIGKILL, `first` has a kernel that is loaded behind another
-// one, `queues` has four streams that copy at the same time.
+// one, `queues` has four streams that copy at the same time, `graph` launches a graph.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -44,6 +44,28 @@ int main(int argc, char** argv) {
     cudaStream_t u;
     cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
     cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "graph") == 0) {  // two branches and what comes behind both
+    cudaEvent_t f;
+    cudaEventCreate(&f);
+    cudaGraph_t graph;
+    cudaGraphExec_t launched;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    small<<<1, 32, 0, s>>>(a, b);
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+    small<<<2, 16, 0, t>>>(a + 64, b);
+    small<<<1, 16, 0, s>>>(a, b);
+    cudaEventRecord(f, t);
+    cudaStreamWaitEvent(s, f, 0);
+    small<<<4, 8, 0, s>>>(a, b);
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&launched, graph, 0);
+    for (int i = 0; i < rounds; ++i) {
+      cudaGraphLaunch(launched, s);
+      if (i < 4) cudaDeviceSynchronize();  // what it takes gets known
+    }
     return cudaDeviceSynchronize();
   }
   if (std::strcmp(how, "queues") == 0) {

@@ -80,6 +80,29 @@ class Recording(unittest.TestCase):
                 self.assertEqual([o["queue"] for o in operations if o["engine"] == engine],
                                  [f"{kind} {n}" for n in numbers])
 
+    def test_graphs_are_there_with_every_node_and_its_edges(self):
+        operations = self.operations(self.record("graph"))
+        self.assertEqual(len(operations), 6 * ROUNDS)
+        shapes = {}
+        for graph in range(ROUNDS):
+            parts = [o for o in operations if o["graph"] == str(graph)]
+            self.assertEqual([o["kind"] for o in parts], ["graph_begin", *["kernel"] * 4, "graph_end"])
+            self.assertEqual(len({o["call"] for o in parts}), 1)
+            first = int(parts[0]["operation"])
+            self.assertEqual([int(o["operation"]) - first for o in parts], list(range(6)))
+            for o in parts:
+                times = [int(o[name]) for name in ("called", "queued", "ready", "started", "ended")]
+                self.assertEqual(times, sorted(times), o)
+                # Nothing of it began before what it waited for was over.
+                for wait in o["waits"].split():
+                    cause, other, until = wait.split(":")
+                    self.assertLessEqual(int(until), int(o["started"]), o)
+                    self.assertEqual(int(operations[int(other)]["ended"]), int(until), o)
+            shapes.setdefault(tuple((o["grid"], o["queue"]) for o in parts), []).append(graph)
+        self.assertEqual({tuple(grid for grid, _ in shape) for shape in shapes},
+                         {("", "1x1x1", "2x1x1", "1x1x1", "4x1x1", "")})
+        self.assertIn(f"{4 * ROUNDS} kernels", self.command("explain", self.folder / "graph.sbt"))
+
     def test_a_killed_program_leaves_it_too(self):
         self.check(self.operations(self.record("kill", -9)))
 
