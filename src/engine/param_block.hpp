@@ -1,4 +1,5 @@
-// The packed parameters of a launch. Most kernels have few: those need no allocation.
+// The packed parameters of a launch. Most kernels have few, and those need no memory of their own;
+// more than param_memory::block_bytes come from the heap.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,8 @@
 #include <cstring>
 #include <new>
 #include <utility>
+
+#include "engine/param_memory.hpp"
 
 namespace sb::engine {
 
@@ -33,7 +36,7 @@ class param_block {
   void resize(std::size_t bytes) {
     release();
     bytes_ = static_cast<std::uint32_t>(bytes);
-    if (far()) far_ = static_cast<char*>(::operator new(bytes, alignment));
+    if (far()) far_ = pooled() ? param_memory::take() : from_heap();
   }
 
   [[nodiscard]] char* data() { return far() ? far_ : near_; }
@@ -42,11 +45,20 @@ class param_block {
 
  private:
   static constexpr std::size_t inline_bytes = 40;
-  static constexpr std::align_val_t alignment{16};
+  static constexpr std::align_val_t alignment{param_memory::alignment};
 
   [[nodiscard]] bool far() const { return bytes_ > inline_bytes; }
+  [[nodiscard]] bool pooled() const { return bytes_ <= param_memory::block_bytes; }
+  [[nodiscard]] char* from_heap() const {
+    return static_cast<char*>(::operator new(bytes_, alignment));
+  }
   void release() {
-    if (far()) ::operator delete(far_, alignment);
+    if (!far()) return;
+    if (pooled()) {
+      param_memory::give(far_);
+    } else {
+      ::operator delete(far_, alignment);
+    }
   }
   void take(param_block& other) {
     bytes_ = std::exchange(other.bytes_, 0);
