@@ -1,10 +1,17 @@
 #!/usr/bin/env python3
 """Holds a virtual device's modelled time against what the device took.
 
-Compiles timing.cu with Streambed's nvcc, runs it with STREAMBED_DEVICE=h200, once as it is and once
-with one connection, and prints a table: key, modelled and recorded microseconds, error. A value
-inside the recorded range has no error; outside of it, the error is taken from the recorded median.
-A recording of a single run has no range.
+Compiles programs with Streambed's nvcc, runs them with STREAMBED_DEVICE=h200, and prints a table:
+key, modelled and recorded microseconds, error. A value inside the recorded range has no error;
+outside of it, the error is taken from the recorded median, or, where the runs differ by more than a
+quarter of it, from the nearest of them. A recording of a single run has no range.
+
+    compare.py                          timing.cu, which the profile was fitted on
+    compare.py --unseen                 the programs in unseen/, recorded after it was fitted
+    compare.py --unseen copies work     some of them
+    compare.py --merge DIR [-o DIR]     DIR/NAME.1.tsv, NAME.2.tsv, ... of a device become NAME.tsv
+
+The recordings of PROGRAM.cu are PROGRAM.tsv, and PROGRAM_connN.tsv for CUDA_DEVICE_MAX_CONNECTIONS=N.
 
 Exit status: 0 when every limit holds, 1 when one is broken, 2 when the comparison could not be made.
 """
@@ -19,9 +26,27 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
+# Runs that differ by more than this share of their median do not tell where it is.
+UNSTEADY = 0.25
+
+UNSEEN = ("overlap", "kernels", "copies", "work")
+
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
-# The first group whose pattern a key matches has it. None: shown, not judged.
+# The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
+# unseen/ begin with the program's name.
 GROUPS = (
+    ("unseen: streams, orders, hooks", 5, 15, r"overlap\.(?!conn)"),
+    ("unseen: the same, 1 or 32 connections", 5, 15, r"overlap\.conn(1|32)\."),
+    ("unseen: the same, 2 connections", None, None, r"overlap\.conn2\."),
+    ("unseen: waves, chains, graphs, threads", 5, 15,
+     r"kernels\.(?!calls|hostfn|priority\.three)"),
+    ("unseen: host functions, urgent kernels", None, None, r"kernels\.(hostfn|priority)"),
+    ("unseen: memory and arithmetic", None, None, r"work\."),
+    ("unseen: copies of four streams", None, None, r"copies\.pinned\.four"),
+    ("unseen: pinned copies", 5, 5, r"copies\.(pinned|rows)"),
+    ("unseen: pageable copies", None, None, r"copies\.pageable"),
+    ("unseen: copies inside the device", None, None, r"copies\.inside"),
+    ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
      r"chain20_us\.(stream|graph)$|prio_us\.|busy_us\.|blog_us\."),
@@ -44,7 +69,10 @@ class Value:
     def error(self, modelled):
         if self.least is not None and self.least <= modelled <= self.greatest:
             return 0.0
-        return 100 * (modelled - self.median) / self.median
+        near = self.median
+        if self.least is not None and self.greatest - self.least > UNSTEADY * self.median:
+            near = min(max(modelled, self.least), self.greatest)
+        return 100 * (modelled - near) / self.median
 
     def __str__(self):
         if self.least is None:
@@ -129,17 +157,73 @@ def print_markdown(rows, groups):
         print(f"| `{key}` | {ours:.1f} | {value} | {error:+.1f} % |")
 
 
-def run_program(options, program, connections=None):
+def run_program(options, program, connections):
     environment = dict(os.environ, STREAMBED_DEVICE=options.device)
     environment["LD_PRELOAD"] = str(options.toolkit / "lib64/streambed/libstreambed_interpose.so")
     environment.pop("CUDA_DEVICE_MAX_CONNECTIONS", None)
     if connections:
         environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
-    done = subprocess.run([str(program)], env=environment, capture_output=True, text=True,
+    # A virtual device takes the same time again and again: three measurements are enough.
+    done = subprocess.run([str(program), "3"], env=environment, capture_output=True, text=True,
                           timeout=options.timeout)
     if done.returncode != 0 or "end\tok" not in done.stdout:
-        sys.exit(f"timing.cu ended with status {done.returncode}:\n{done.stdout[-500:]}{done.stderr}")
+        sys.exit(f"{program.name}.cu ended with status {done.returncode}:\n"
+                 f"{done.stdout[-500:]}{done.stderr}")
     return done.stdout
+
+
+def recordings(folder, stem):
+    """For each recording of a program: its file and the number of connections, 0 for the default."""
+    found = []
+    for file in folder.glob(f"{stem}*.tsv"):
+        named = re.fullmatch(stem + r"(?:_conn(\d+))?\.tsv", file.name)
+        if named:
+            found.append((int(named.group(1) or 0), file))
+    return [(file, connections) for connections, file in sorted(found)]
+
+
+def prefix_of(stem, connections):
+    return ("" if stem == "timing" else f"{stem}.") + (f"conn{connections}." if connections else "")
+
+
+def gather(options, source):
+    """What the virtual device says and what was recorded, for one program in all its recordings."""
+    modelled, recorded = {}, {}
+    files = recordings(options.recordings, source.stem)
+    if not files:
+        sys.exit(f"no recording of {source.name} in {options.recordings}")
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / source.stem
+        if not options.modelled:
+            built = subprocess.run([str(options.toolkit / "bin/nvcc"), "-std=c++17", "-O2", "-o",
+                                    str(program), str(source)])
+            if built.returncode != 0:
+                sys.exit(2)
+        for file, connections in files:
+            prefix = prefix_of(source.stem, connections)
+            text = ((options.modelled / file.name).read_text() if options.modelled
+                    else run_program(options, program, connections))
+            if options.keep:
+                (options.keep / file.name).write_text(text)
+            modelled.update(read_lines(text, prefix))
+            recorded.update(read_lines(file.read_text(), prefix))
+    return modelled, recorded
+
+
+def merge(folder, to):
+    """The median of several runs on a device, and their range, for every program in folder."""
+    runs = {}
+    for file in sorted(folder.glob("*.tsv")):
+        named = re.fullmatch(r"(.+)\.\d+\.tsv", file.name)
+        if named:
+            runs.setdefault(named.group(1), []).append(read_lines(file.read_text()))
+    for name, lines in runs.items():
+        with open(to / f"{name}.tsv", "w") as out:
+            for key in lines[0]:
+                values = [float(run[key][0]) for run in lines if key in run]
+                out.write(f"{key}\t{median(values):.3f}\t{min(values):.3f}\t{max(values):.3f}\n")
+        print(f"{to / name}.tsv: {len(lines)} runs")
+    return 0 if runs else 2
 
 
 def main():
@@ -148,27 +232,30 @@ def main():
     parser.add_argument("--toolkit", type=pathlib.Path, default=HERE.parent.parent / "build/toolkit",
                         help="where Streambed's nvcc and libraries are (default: build/toolkit)")
     parser.add_argument("--device", default="h200", help="a device, or the path of a profile")
+    parser.add_argument("--unseen", nargs="*", metavar="PROGRAM", choices=UNSEEN,
+                        help="the programs that were recorded after the profile was fitted")
     parser.add_argument("--recordings", type=pathlib.Path, default=HERE / "h200")
     parser.add_argument("--modelled", type=pathlib.Path,
-                        help="a folder with timing.tsv and timing_conn1.tsv to compare, not to run")
+                        help="a folder with files named like the recordings to compare, not to run")
+    parser.add_argument("--keep", type=pathlib.Path, help="a folder for what the programs print")
+    parser.add_argument("--merge", type=pathlib.Path, metavar="DIR", help="make recordings of runs")
+    parser.add_argument("-o", "--output", type=pathlib.Path, help="where --merge writes (default: there)")
     parser.add_argument("--markdown", action="store_true", help="the table of docs/devices.md")
     parser.add_argument("--timeout", type=float, default=600, help="seconds for each run")
     options = parser.parse_args()
 
-    if options.modelled:
-        plain, one = ((options.modelled / f).read_text() for f in ("timing.tsv", "timing_conn1.tsv"))
+    if options.merge:
+        return merge(options.merge, options.output or options.merge)
+    if options.unseen is None:
+        sources = [HERE / "timing.cu"]
     else:
-        with tempfile.TemporaryDirectory() as folder:
-            program = pathlib.Path(folder) / "timing"
-            built = subprocess.run([str(options.toolkit / "bin/nvcc"), "-std=c++17", "-o", str(program),
-                                    str(HERE / "timing.cu")])
-            if built.returncode != 0:
-                return 2
-            plain, one = run_program(options, program), run_program(options, program, 1)
-
-    recorded = {**read_lines((options.recordings / "timing.tsv").read_text()),
-                **read_lines((options.recordings / "timing_conn1.tsv").read_text(), "conn1.")}
-    rows, wrong = compare({**read_lines(plain), **read_lines(one, "conn1.")}, recorded)
+        sources = [HERE / "unseen" / f"{name}.cu" for name in options.unseen or UNSEEN]
+    modelled, recorded = {}, {}
+    for source in sources:
+        ours, theirs = gather(options, source)
+        modelled.update(ours)
+        recorded.update(theirs)
+    rows, wrong = compare(modelled, recorded)
     groups = summary(rows)
     (print_markdown if options.markdown else print_text)(rows, groups)
     wrong += broken(groups)

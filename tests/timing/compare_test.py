@@ -31,10 +31,16 @@ class Comparison(unittest.TestCase):
         self.plain, self.one = as_recorded("timing.tsv"), as_recorded("timing_conn1.tsv")
 
     def test_a_value_inside_the_range_has_no_error(self):
-        value = compare.Value(["100", "90", "120"])
-        self.assertEqual([value.error(90), value.error(119)], [0, 0])
+        value = compare.Value(["100", "90", "112"])
+        self.assertEqual([value.error(90), value.error(111)], [0, 0])
         self.assertAlmostEqual(value.error(121), 21)
         self.assertAlmostEqual(compare.Value(["100"]).error(99), -1)
+
+    def test_runs_that_differ_much_are_held_by_their_ends(self):
+        value = compare.Value(["100", "90", "150"])
+        self.assertEqual(value.error(140), 0)
+        self.assertAlmostEqual(value.error(151), 1)
+        self.assertAlmostEqual(value.error(88), -2)
 
     def test_the_recording_itself_passes(self):
         done = run(self.plain, self.one)
@@ -71,6 +77,30 @@ class Comparison(unittest.TestCase):
         done = run(self.plain, self.one)
         self.assertEqual(done.returncode, 1)
         self.assertIn("blog_us.v2", done.stderr)
+
+    def test_runs_of_a_device_become_a_recording(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for number, value in enumerate((3, 1, 8), 1):
+                text = f"dev.name\tthe one\nwork.a\t{value}.5\nend\tok\n"
+                (pathlib.Path(folder) / f"work.{number}.tsv").write_text(text)
+            done = subprocess.run([sys.executable, "-B", str(HERE / "compare.py"), "--merge", folder],
+                                  capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual((pathlib.Path(folder) / "work.tsv").read_text(),
+                             "work.a\t3.500\t1.500\t8.500\n")
+
+    def test_unseen_programs_are_held_against_their_own_recordings(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for file in (HERE / "h200").glob("copies*.tsv"):
+                (pathlib.Path(folder) / file.name).write_text(file.read_text())
+            command = [sys.executable, "-B", str(HERE / "compare.py"), "--unseen", "copies",
+                       "--modelled", folder]
+            self.assertEqual(subprocess.run(command, capture_output=True).returncode, 0)
+            file = pathlib.Path(folder) / "copies.tsv"
+            file.write_text(file.read_text().replace("pinned.h2d.48M\t", "pinned.h2d.48M\t1"))
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("copies.pinned.h2d.48M", done.stderr)
 
 
 if __name__ == "__main__":
