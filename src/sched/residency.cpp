@@ -243,6 +243,10 @@ void scheduler::impl::blocks_done(command_id id, std::uint64_t n, std::uint64_t 
   give_blocks(d, r, std::min(n, r.running));
   touch(c.device);
   if (r.running == 0 && r.to_grant == 0) {
+    // What follows it in its stream comes too late for its room: blocks that wait have it before,
+    // whatever their priority.
+    while (grant(d)) {
+    }
     leave_device(command, r);
   }
   settle();

@@ -189,6 +189,23 @@ TEST(priority, a_small_urgent_kernel_overtakes_a_full_device_at_a_block_boundary
   EXPECT_EQ(d.running_blocks(waiting), 0U);
 }
 
+// tests/timing/h200/kernels.tsv priority.three_after_two.high: each of the three waits for the end
+// of a wave.
+TEST(priority, blocks_that_wait_have_the_room_of_an_urgent_kernel_before_what_follows_it) {
+  driver d;
+  const command_id low = d.hold(kernel_in(d.non_blocking(), 10'000, 1024));
+  const stream_id stream = d.non_blocking();
+  const command_id first = d.hold(with_priority(kernel_in(stream, 1, 1024), -5));
+  const command_id second = d.hold(with_priority(kernel_in(stream, 1, 1024), -5));
+  d.blocks_done(low, 1);
+  EXPECT_EQ(d.running_blocks(first), 1U);
+  d.open(first);
+  EXPECT_EQ(d.running_blocks(low), 264U);
+  EXPECT_EQ(d.running_blocks(second), 0U);
+  d.blocks_done(low, 1);
+  EXPECT_EQ(d.running_blocks(second), 1U);
+}
+
 TEST(priority, six_levels_go_in_order) {
   driver d;
   const command_id full = d.hold(kernel_in(d.non_blocking(), 264, 1024));
