@@ -164,16 +164,17 @@ call.cudaEventQuery = 300               # estimated
 call.cudaMallocAsync = 712
 call.cudaFreeAsync = 711
 call.cudaMalloc = 48400                 # of 1 MiB
-call.cudaFree = 60000                   # estimated, like the next ones
+call.cudaFree = 33000                   # up to 8 MiB
+# Estimated, up to cudaMallocManaged.
 call.cudaMallocHost = 150000            # without the pages: pin_bytes_per_ns
 call.cudaHostAlloc = 150000
 call.cudaFreeHost = 150000
 call.cudaHostRegister = 60000
 call.cudaMallocManaged = 30000
-call.cudaStreamCreate = 8000
-call.cudaStreamCreateWithFlags = 8000
-call.cudaStreamCreateWithPriority = 8000
-call.cudaStreamDestroy = 5000
+call.cudaStreamCreate = 2430
+call.cudaStreamCreateWithFlags = 2430
+call.cudaStreamCreateWithPriority = 2430
+call.cudaStreamDestroy = 1780
 call.cudaGraphInstantiate = 101000
 call.cudaGraphInstantiateWithFlags = 101000
 call.cudaGraphInstantiateWithParams = 101000
@@ -184,15 +185,17 @@ call.cudaPeekAtLastError = 20
 timed_record_ns = 1000                  # what a record that keeps the time costs above one that does not
 inside_copy_ns = 2900                   # a copy inside of the device, above cudaMemcpyAsync
 other_stream_ns = 1000                  # a launch into another stream than the last one, above cudaLaunchKernel
-stage_bytes_per_ns = 11                 # copying pageable memory into the driver's own
+stage_bytes_per_ns = 11.7               # copying pageable memory into the driver's own
 pin_bytes_per_ns = 1.5                  # page-locking
 
 # Waiting calls and host functions
+thread_ns = 200000                      # a thread's first call, above the call's own cost
 wake_ns = 1000                          # from completion to the return of a waiting call
 long_wake_ns = 2600                     # the same after a wait of long_wait_ns, or for a large copy
 long_wait_ns = 20000
 host_function_ns = 2500                 # from its turn to its first instruction
 host_function_idle_ns = 12000           # the same when none has run for host_thread_sleeps_ns
+host_function_interrupt_ns = 40000      # and what it waited for is the device's work
 host_thread_sleeps_ns = 3000
 
 # From the host to the device
@@ -205,18 +208,19 @@ kernel_ns = 550                         # a kernel that does nothing
 kernel_gap_ns = 980                     # between a kernel and the next operation of its stream
 graph_gap_ns = 100                      # the same between nodes of a graph
 engine_gap_ns = 3700                    # between operations on different engines
-copy_switch_ns = 1500                   # between copies of different streams in one direction
+copy_switch_ns = 700                    # between copies of different streams in one direction
 copy_look_ns = 2200                     # for each other stream with copies waiting, when a copy engine was idle
 wait_gap_ns = 100                       # more, when the wait was for another stream
 block_ns = 50                           # beginning and ending of a block, once for a wave
 memory_latency_ns = 1000                # of a kernel that reads or writes memory
 fill_ns = 460                           # a memset, beside its bytes
+fill_bytes_per_ns = 4600
 
 # Rates of the whole device. Memory and single precision are fitted to busy_us.*; the others follow from the
 # published rates per multiprocessor and clock.
 memory_bytes_per_ns = 3400
-copy_bytes_per_ns = 4000                # inside of the device, reading and writing counted
-copy_inside_ns = 2400
+copy_bytes_per_ns = 4200                # inside of the device, reading and writing counted
+copy_inside_ns = 700
 fp32_per_ns = 66900                     # a fused multiply-add counts two
 fp64_per_ns = 33450
 fp16_per_ns = 133800
@@ -229,14 +233,16 @@ overlap_norm = 2                        # how well memory and arithmetic hide ea
 
 # Host to device and back (copy_us.*, copy_wall_us.*)
 to_device.small_ns = 2480               # a copy below 32 KiB
+to_device.small_bytes_per_ns = 4.5
 to_device.pinned_ns = 2900              # before the first byte of a larger one
 to_device.pinned_bytes_per_ns = 55.52
-to_device.pageable_ns = 12000
-to_device.pageable_bytes_per_ns = 11.5
+to_device.pageable_ns = 3500            # above 64 KiB; up to there, they are as the small ones
+to_device.pageable_bytes_per_ns = 11.7
 to_host.small_ns = 1610
+to_host.small_bytes_per_ns = 55.52
 to_host.pinned_ns = 1600
 to_host.pinned_bytes_per_ns = 55.52
-to_host.pageable_ns = 4600
+to_host.pageable_ns = 4100
 to_host.pageable_bytes_per_ns = 9.4
 both_directions = 0.91                  # of the rate, while the other direction is busy
 peer_ns = 3000                          # estimated: no second device was at hand

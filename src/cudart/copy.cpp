@@ -103,7 +103,8 @@ void fill_stage(engine::copy_operation& op, std::shared_ptr<char> buffer) {
       }
     }
   }
-  if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
+  const timing_profile* timing = the_engine().timing();
+  if (timing != nullptr && bytes > command_copy_bytes)
     the_engine().spend(static_cast<double>(bytes) / timing->stage_bytes_per_ns);
   op.source = buffer.get();
   op.source_pitch = op.width;

@@ -349,12 +349,13 @@ void engine::call(recorded_thread& thread, const char* name) {
   }
   if (e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
   const std::uint64_t begin = e.model->clocks().now();
-  e.model->call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
+  e.model->host_call(call_cost_ns(e.model->timing(), name));
   if (e.record) e.record->begin_call(thread, name, begin);
 }
 
 void engine::end_call(recorded_thread& thread, int status) {
   impl& e = *impl_;
+  if (e.model && status == static_cast<int>(sb::status::not_ready)) e.model->found_not_ready();
   if (e.record) e.record->end_call(thread, e.trace_ns(), status);
   if (!e.model) return;
   if (e.options.host_time) left_ns = steady_ns();

@@ -19,6 +19,8 @@ constexpr double host_function_body_ns = 100;
 constexpr int hung_status = 124;
 constexpr std::uint64_t section_pause_ns = 1000;
 
+thread_local std::uint64_t calls_of_thread = 0;
+
 bool is_link(const copy_operation& copy) {
   return copy.direction == copy_direction::host_to_device ||
          copy.direction == copy_direction::device_to_host;
@@ -43,6 +45,26 @@ void modelled::call(std::uint64_t ns) {
   if (!spinners_.empty()) settle();
 }
 
+// What a thread's first call takes more is the driver's own for the thread; the first thread has it
+// with the context.
+void modelled::host_call(double ns) {
+  if (calls_of_thread++ == 0 && clocks_.number() != 0) ns += timing_.thread_ns;
+  call(static_cast<std::uint64_t>(ns));
+}
+
+// A thread that does nothing but ask takes longer steps the longer it has asked, so that a second
+// of asking is thousands of calls and not millions. It learns the answer late by as small a share.
+void modelled::found_not_ready() {
+  constexpr std::uint64_t patient_calls = 100, share = 1000;
+  thread_local std::uint64_t first_call = 0, last_call = 0, since_ns = 0;
+  if (last_call + 1 != calls_of_thread) {
+    first_call = calls_of_thread;
+    since_ns = clocks_.now();
+  }
+  last_call = calls_of_thread;
+  if (last_call - first_call >= patient_calls) call((clocks_.now() - since_ns) / share);
+}
+
 bool modelled::wait_on(const void* key, std::uint64_t until_ns) {
   const bool woken = clocks_.wait_on(key, until_ns);
   now_ = clocks_.now();
@@ -62,7 +84,8 @@ void modelled::before_submission(const node& n) {
 
 void modelled::submitted(node& n) {
   n.times.queued = now_;
-  const bool kernel = n.as.kind == command_kind::kernel;
+  // A fill is a kernel of the driver's.
+  const bool kernel = n.as.kind == command_kind::kernel || n.as.kind == command_kind::fill;
   n.times.arrival = now_ + rounded(kernel ? timing_.kernel_submit_ns : timing_.submit_ns);
   if (auto* streams = waiting_copies(n.as, n.device)) ++(*streams)[n.as.stream.value];
 }
@@ -124,7 +147,12 @@ void modelled::start(node& n) {
   if (n.as.kind == command_kind::host_function) {
     const bool asleep = now_ > host_function_over_ns_ + rounded(timing_.host_thread_sleeps_ns) ||
                         host_function_thread_ == nullptr;
-    const double latency = asleep ? timing_.host_function_idle_ns : timing_.host_function_ns;
+    double latency = timing_.host_function_ns;
+    if (asleep) {
+      const bool by_the_device =
+          released_by_ != nullptr && ended_kind_ != command_kind::host_function;
+      latency = by_the_device ? timing_.host_function_interrupt_ns : timing_.host_function_idle_ns;
+    }
     const std::uint64_t ns = n.times.begin + rounded(latency);
     n.times.begin = ns;
     if (host_function_thread_ == nullptr)
@@ -268,10 +296,12 @@ bool modelled::hung() {
 
 // --- copies
 
-void modelled::begin_transfer(node& n, std::uint64_t ns, bool pageable) {
+void modelled::begin_transfer(node& n, std::uint64_t ns) {
   const auto& copy = std::get<copy_operation>(n.what);
-  const double alone = copy_ns(timing_, copy.direction, n.as.bytes, pageable);
-  if (!is_link(copy) || pageable) {
+  host_end host = host_end::pinned;
+  if (copy.pageable) host = copy.staging ? host_end::staged : host_end::pageable;
+  const double alone = copy_ns(timing_, copy.direction, n.as.bytes, host);
+  if (!is_link(copy) || host == host_end::pageable) {
     post(event::kind::operation, ns + rounded(alone), &n, n.times.version);
     return;
   }
@@ -327,15 +357,12 @@ void modelled::run(const work& w) {
     return;
   }
   failure_record fault;
-  bool pageable = false;
   if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
-    pageable = copy->pageable && !copy->staging;
     executor_.run([&](worker&) { fault = carry_out(*copy, e_.dropping); });
-    if (fault.error == status::success) begin_transfer(n, w.ns, pageable);
+    if (fault.error == status::success) begin_transfer(n, w.ns);
   } else if (const auto* fill = std::get_if<fill_operation>(&n.what)) {
     executor_.run([&](worker&) { fault = carry_out(*fill, e_.dropping); });
-    const double ns =
-        timing_.fill_ns + static_cast<double>(n.as.bytes) / timing_.memory_bytes_per_ns;
+    const double ns = timing_.fill_ns + static_cast<double>(n.as.bytes) / timing_.fill_bytes_per_ns;
     if (fault.error == status::success)
       post(event::kind::operation, w.ns + rounded(ns), &n, n.times.version);
   } else {

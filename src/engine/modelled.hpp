@@ -31,6 +31,8 @@ class modelled final : public host_clocks::events {
 
   // The calling thread comes in; `ns` is what the call costs.
   void call(std::uint64_t ns);
+  void host_call(double ns);  // the same for a call of CUDA's
+  void found_not_ready();     // the call that the calling thread is in
 
   // The program's clock reads, sleeps, threads and waits are modelled from here on, where the
   // library that sees them is loaded.
@@ -103,7 +105,7 @@ class modelled final : public host_clocks::events {
   void place(worker& w, block* b, block_outcome outcome);
   void release_grid(kernel_run& run, std::uint64_t ns);
   bool look_at_spinners();
-  void begin_transfer(node& n, std::uint64_t ns, bool pageable);
+  void begin_transfer(node& n, std::uint64_t ns);
   void update_transfers(std::uint32_t device);
   [[nodiscard]] double work_ns(node& n, std::uint64_t blocks) const;
   bool look_up_work(node& n);

@@ -144,11 +144,13 @@ void visit_fields(Profile& p, F&& f) {
   f("other_stream_ns", m.other_stream_ns, 0);
   f("stage_bytes_per_ns", m.stage_bytes_per_ns, rate);
   f("pin_bytes_per_ns", m.pin_bytes_per_ns, rate);
+  f("thread_ns", m.thread_ns, 0);
   f("wake_ns", m.wake_ns, 0);
   f("long_wake_ns", m.long_wake_ns, 0);
   f("long_wait_ns", m.long_wait_ns, 0);
   f("host_function_ns", m.host_function_ns, 0);
   f("host_function_idle_ns", m.host_function_idle_ns, 0);
+  f("host_function_interrupt_ns", m.host_function_interrupt_ns, 0);
   f("host_thread_sleeps_ns", m.host_thread_sleeps_ns, 0);
   f("submit_ns", m.submit_ns, 0);
   f("kernel_submit_ns", m.kernel_submit_ns, 0);
@@ -163,6 +165,7 @@ void visit_fields(Profile& p, F&& f) {
   f("block_ns", m.block_ns, 0);
   f("memory_latency_ns", m.memory_latency_ns, 0);
   f("fill_ns", m.fill_ns, 0);
+  f("fill_bytes_per_ns", m.fill_bytes_per_ns, rate);
   f("memory_bytes_per_ns", m.memory_bytes_per_ns, rate);
   f("copy_bytes_per_ns", m.copy_bytes_per_ns, rate);
   f("copy_inside_ns", m.copy_inside_ns, 0);
@@ -176,11 +179,13 @@ void visit_fields(Profile& p, F&& f) {
   f("barrier_ns", m.barrier_ns, 0);
   f("overlap_norm", m.overlap_norm, 1);
   f("to_device.small_ns", m.to_device.small_ns, 0);
+  f("to_device.small_bytes_per_ns", m.to_device.small_bytes_per_ns, rate);
   f("to_device.pinned_ns", m.to_device.pinned_ns, 0);
   f("to_device.pinned_bytes_per_ns", m.to_device.pinned_bytes_per_ns, rate);
   f("to_device.pageable_ns", m.to_device.pageable_ns, 0);
   f("to_device.pageable_bytes_per_ns", m.to_device.pageable_bytes_per_ns, rate);
   f("to_host.small_ns", m.to_host.small_ns, 0);
+  f("to_host.small_bytes_per_ns", m.to_host.small_bytes_per_ns, rate);
   f("to_host.pinned_ns", m.to_host.pinned_ns, 0);
   f("to_host.pinned_bytes_per_ns", m.to_host.pinned_bytes_per_ns, rate);
   f("to_host.pageable_ns", m.to_host.pageable_ns, 0);

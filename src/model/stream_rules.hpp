@@ -41,6 +41,10 @@ struct hardware_queue {
 // not (thresholds_conn1.tsv one.behind.stuck.kernel.h2d.*); nothing is known in between.
 inline constexpr std::uint64_t separate_copy_bytes = 32768;
 
+// Pageable memory up to this size goes to the device with the command itself
+// (thresholds.tsv staged.*).
+inline constexpr std::uint64_t command_copy_bytes = 65536;
+
 // The queue whose order a command keeps. A host function has none of its own: it takes the one that
 // its stream used last (see host_function_queue). Records, waits and markers take no place at all.
 // Graph nodes (command_order::free) take none either: documented as free of each other's order, not

@@ -16,6 +16,8 @@ double share_in_use(std::uint64_t blocks, std::uint32_t multiprocessors) {
   return static_cast<double>(blocks) / (each * multiprocessors);
 }
 
+constexpr double stage_chunk_bytes = 65536;
+
 }  // namespace
 
 double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t blocks,
@@ -37,14 +39,21 @@ double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t block
 }
 
 double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,
-               bool pageable) {
+               host_end host) {
   const double n = static_cast<double>(bytes);
   switch (direction) {
     case copy_direction::host_to_device:
     case copy_direction::device_to_host: {
       const link_timing& l = direction == copy_direction::host_to_device ? t.to_device : t.to_host;
-      if (pageable) return l.pageable_ns + n / l.pageable_bytes_per_ns;
-      return (bytes < separate_copy_bytes ? l.small_ns : l.pinned_ns) + n / l.pinned_bytes_per_ns;
+      const bool with_the_command =
+          host == host_end::pinned
+              ? bytes < separate_copy_bytes
+              : direction == copy_direction::host_to_device && bytes <= command_copy_bytes;
+      if (with_the_command) return l.small_ns + n / l.small_bytes_per_ns;
+      if (host == host_end::pageable) return l.pageable_ns + n / l.pageable_bytes_per_ns;
+      // Staging and sending go on together: what was staged last is on its way alone.
+      const double alone = host == host_end::staged ? std::min(n, stage_chunk_bytes) : n;
+      return l.pinned_ns + alone / l.pinned_bytes_per_ns;
     }
     case copy_direction::device_to_device:
       return t.copy_inside_ns + 2 * n / t.copy_bytes_per_ns;

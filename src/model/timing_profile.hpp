@@ -15,7 +15,8 @@ using nanoseconds_t = std::uint64_t;
 
 // One direction between host and device.
 struct link_timing {
-  double small_ns = 0;   // a copy that travels with the kernels (stream_rules.hpp)
+  double small_ns = 0;  // a copy that travels with the kernels (stream_rules.hpp)
+  double small_bytes_per_ns = 1;
   double pinned_ns = 0;  // before the first byte of a larger one
   double pinned_bytes_per_ns = 1;
   double pageable_ns = 0;
@@ -31,11 +32,13 @@ struct timing_profile {
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
   double stage_bytes_per_ns = 11;        // copies of pageable memory into the driver's own
   double pin_bytes_per_ns = 1.5;         // page-locking, above the call's own cost
+  double thread_ns = 200000;             // a thread's first call, above its own cost
   double wake_ns = 1000;                 // from completion to the return of a waiting call
   double long_wake_ns = 2600;            // the same after a wait of long_wait_ns
   double long_wait_ns = 20000;           // or for a copy that has an engine of its own
   double host_function_ns = 2500;        // from its turn to its first instruction
   double host_function_idle_ns = 12000;  // the same when none has run for host_thread_sleeps_ns
+  double host_function_interrupt_ns = 40000;  // and the device has to wake the thread
   double host_thread_sleeps_ns = 3000;
 
   // --- from the host to the device
@@ -55,6 +58,7 @@ struct timing_profile {
   double block_ns = 50;             // beginning and ending of a block, once for a wave
   double memory_latency_ns = 1000;  // of a kernel that reads or writes memory
   double fill_ns = 460;
+  double fill_bytes_per_ns = 4600;
 
   // --- rates of the whole device
   double memory_bytes_per_ns = 3400;
@@ -85,9 +89,12 @@ struct block_work {
 [[nodiscard]] double wave_ns(const timing_profile& t, const block_work& work, std::uint64_t blocks,
                              std::uint32_t multiprocessors, bool first_wave);
 
+// Where the host's end of a copy is. Staged: pageable memory of which the driver has a copy.
+enum class host_end : std::uint8_t { pinned, pageable, staged };
+
 // How long the bytes of a copy are on their way when nothing else is.
 [[nodiscard]] double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,
-                             bool pageable);
+                             host_end host);
 
 [[nodiscard]] double call_cost_ns(const timing_profile& t, std::string_view name);
 

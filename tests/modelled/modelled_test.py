@@ -68,6 +68,13 @@ class Modelled(unittest.TestCase):
         self.assertIn("the other kernel waits", words)
         self.assertRegex(words, r"it saw 7 after \d+\.\d+ us\nok\n$")
 
+    def test_asking_through_a_second_is_thousands_of_calls_and_late_by_a_thousandth(self):
+        words = self.same_twice(HERE / "programs/asks.cu")
+        told = re.fullmatch(r"asked (\d+) times, late by (\d+\.\d) us\nok\n", words)
+        self.assertTrue(told, words)
+        self.assertLess(int(told.group(1)), 20_000)
+        self.assertLess(float(told.group(2)), 1100)
+
     def test_threads_take_turns_in_modelled_time(self):
         words = self.same_twice(HERE / "programs/threads.cu")
         times = [float(t) for t in re.findall(r"at (\d+\.\d+) us", words)]

@@ -1,0 +1,39 @@
+// A thread asks whether an event has happened, and nothing else, for a second of another's sleep.
+#include <cuda_runtime.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <thread>
+
+__global__ void wait_for(volatile int* flag) {
+  while (*flag == 0) {
+  }
+}
+
+int main() {
+  using clock = std::chrono::steady_clock;
+  int* flag = nullptr;
+  cudaStream_t s;
+  cudaEvent_t e;
+  if (cudaMallocHost(&flag, sizeof(int)) != cudaSuccess) return 1;
+  *flag = 0;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  cudaEventCreate(&e);
+  wait_for<<<1, 1, 0, s>>>(flag);
+  cudaEventRecord(e, s);
+  clock::time_point raised;
+  std::thread other([&] {
+    usleep(1'000'000);
+    raised = clock::now();
+    *static_cast<volatile int*>(flag) = 1;
+  });
+  int asked = 0;
+  while (cudaEventQuery(e) == cudaErrorNotReady) ++asked;
+  const auto seen = clock::now();
+  other.join();
+  std::printf("asked %d times, late by %.1f us\n", asked,
+              std::chrono::duration<double, std::micro>(seen - raised).count());
+  std::puts(cudaGetLastError() == cudaSuccess ? "ok" : "failed");
+  return 0;
+}
