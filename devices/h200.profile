@@ -189,7 +189,6 @@ stage_bytes_per_ns = 11.7               # copying pageable memory into the drive
 pin_bytes_per_ns = 1.5                  # page-locking
 
 # Waiting calls and host functions
-thread_ns = 200000                      # a thread's first call, above the call's own cost
 wake_ns = 1000                          # from completion to the return of a waiting call
 long_wake_ns = 2600                     # the same after a wait of long_wait_ns, or for a large copy
 long_wait_ns = 20000

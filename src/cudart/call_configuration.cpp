@@ -38,9 +38,8 @@ void unpack(const packed_dim3& from, dim3& d) {
 
 }  // namespace
 
-SB_API unsigned CUDARTAPI __cudaPushCallConfigurationAt(dim3 grid, dim3 block, size_t shared,
-                                                        cudaStream_t stream, const char* file,
-                                                        unsigned line) {
+SB_API __attribute__((hot)) unsigned CUDARTAPI __cudaPushCallConfigurationAt(
+    dim3 grid, dim3 block, size_t shared, cudaStream_t stream, const char* file, unsigned line) {
   configurations& all = own;
   if (all.waiting == most) return 1;
   all.at[all.waiting++] = {pack(grid), pack(block), shared, stream, file, line};
@@ -52,8 +51,10 @@ SB_API unsigned CUDARTAPI __cudaPushCallConfiguration(dim3 grid, dim3 block, siz
   return __cudaPushCallConfigurationAt(grid, block, shared, stream, nullptr, 0);
 }
 
-SB_API cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid, dim3* block, size_t* shared,
-                                                        void* stream) {
+SB_API __attribute__((hot)) cudaError_t CUDARTAPI __cudaPopCallConfiguration(dim3* grid,
+                                                                             dim3* block,
+                                                                             size_t* shared,
+                                                                             void* stream) {
   configurations& all = own;
   if (all.waiting == 0) return cudaErrorInvalidConfiguration;
   const call_configuration& top = all.at[--all.waiting];

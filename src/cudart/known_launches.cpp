@@ -64,8 +64,10 @@ void pack_arguments(const abi::kernel_info& kernel, void** arguments, char* para
 }
 
 // CUDA's rule for host functions needs no look here: their thread never launched anything.
-bool launch_known(const void* stub, const dim3& grid, const dim3& block, std::size_t shared,
-                  cudaStream_t stream, void** arguments, const engine::launch_place& place) {
+// Hot, as everything on its way: functions that lie together, wherever the linker puts the rest.
+[[gnu::hot]] bool launch_known(const void* stub, const dim3& grid, const dim3& block,
+                               std::size_t shared, cudaStream_t stream, void** arguments,
+                               const engine::launch_place& place) {
   if (known == nullptr) return false;
   known_launch& k = place_of(*known, stub, stream);
   const thread_state& thread = self();

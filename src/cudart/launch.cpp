@@ -121,9 +121,10 @@ result<engine::operation> kernel_operation_of(const cudaKernelNodeParams& params
   return engine::operation(std::move(operation));
 }
 
-SB_API cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
-                                              void** arguments, size_t shared,
-                                              cudaStream_t stream) {
+SB_API __attribute__((hot)) cudaError_t CUDARTAPI cudaLaunchKernel(const void* function, dim3 grid,
+                                                                   dim3 block, void** arguments,
+                                                                   size_t shared,
+                                                                   cudaStream_t stream) {
   const engine::launch_place place = place_of(__builtin_return_address(0));
   return entry_or_shortcut(
       call_kind::device,

@@ -36,7 +36,7 @@ bool any_floats(std::span<const kernel_operation* const> launches) {
 }
 }  // namespace
 
-void at_once::run_all(std::span<const kernel_operation* const> launches) {
+[[gnu::hot]] void at_once::run_all(std::span<const kernel_operation* const> launches) {
   abi::thread_context self{&context_, {0, 0, 0}, 0};
   for (const kernel_operation* launch : launches) {
     now_ = launch;
@@ -58,8 +58,8 @@ void at_once::run_all(std::span<const kernel_operation* const> launches) {
   }
 }
 
-bool at_once::run(std::span<const kernel_operation* const> launches, stream_id stream,
-                  device_runtime& device, kernel_costs& costs) {
+[[gnu::hot]] bool at_once::run(std::span<const kernel_operation* const> launches, stream_id stream,
+                               device_runtime& device, kernel_costs& costs) {
   constexpr std::uint32_t measured_one_in = 64;
   const bool measured = launches.size() == 1 && runs_++ % measured_one_in == 0;
   const std::uint64_t begin = measured ? steady_ns() : 0;

@@ -349,7 +349,7 @@ void engine::call(recorded_thread& thread, const char* name) {
   }
   if (e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
   const std::uint64_t begin = e.model->clocks().now();
-  e.model->host_call(call_cost_ns(e.model->timing(), name));
+  e.model->host_call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
   if (e.record) e.record->begin_call(thread, name, begin);
 }
 

@@ -34,8 +34,9 @@ bool engine::impl::works_at_once() const {
 }
 
 // Whether nothing is before these: the scheduler is asked only if it knows of anything.
-bool engine::impl::clear_for(stream_id stream, std::span<const kernel_operation* const> all,
-                             std::span<const command_id> after) const {
+[[gnu::hot]] bool engine::impl::clear_for(stream_id stream,
+                                          std::span<const kernel_operation* const> all,
+                                          std::span<const command_id> after) const {
   if (nodes != nullptr) {
     for (const command_id id : after)
       if (!scheduler.done(id)) return false;
@@ -49,9 +50,10 @@ bool engine::impl::clear_for(stream_id stream, std::span<const kernel_operation*
   return true;
 }
 
-bool engine::impl::run_at_once(stream_id stream, std::span<const kernel_operation* const> all,
-                               std::span<const command_id> after,
-                               std::span<const graph_item> graph) {
+[[gnu::hot]] bool engine::impl::run_at_once(stream_id stream,
+                                            std::span<const kernel_operation* const> all,
+                                            std::span<const command_id> after,
+                                            std::span<const graph_item> graph) {
   guard lock(mutex, std::try_to_lock);
   if (!lock || !at_rest() || alone->has_failed()) return false;
   device_runtime& device = at(streams[stream].device).runtime;
@@ -108,7 +110,8 @@ std::optional<quick_launch> engine::quick(stream_id stream, const kernel_operati
       static_cast<std::uint32_t>(std::min(e.options.at_once_ns / shape.blocks, most))};
 }
 
-bool engine::launch_at_once(const quick_launch& known, const kernel_operation& launch) {
+[[gnu::hot]] bool engine::launch_at_once(const quick_launch& known,
+                                         const kernel_operation& launch) {
   impl& e = *impl_;
   const std::uint32_t block_ns = known.cost->block_ns();
   if (block_ns == kernel_cost::unknown || block_ns > known.most_block_ns) return false;

@@ -45,11 +45,9 @@ void modelled::call(std::uint64_t ns) {
   if (!spinners_.empty()) settle();
 }
 
-// What a thread's first call takes more is the driver's own for the thread; the first thread has it
-// with the context.
-void modelled::host_call(double ns) {
-  if (calls_of_thread++ == 0 && clocks_.number() != 0) ns += timing_.thread_ns;
-  call(static_cast<std::uint64_t>(ns));
+void modelled::host_call(std::uint64_t ns) {
+  ++calls_of_thread;
+  call(ns);
 }
 
 // A thread that does nothing but ask takes longer steps the longer it has asked, so that a second

@@ -144,7 +144,6 @@ void visit_fields(Profile& p, F&& f) {
   f("other_stream_ns", m.other_stream_ns, 0);
   f("stage_bytes_per_ns", m.stage_bytes_per_ns, rate);
   f("pin_bytes_per_ns", m.pin_bytes_per_ns, rate);
-  f("thread_ns", m.thread_ns, 0);
   f("wake_ns", m.wake_ns, 0);
   f("long_wake_ns", m.long_wake_ns, 0);
   f("long_wait_ns", m.long_wait_ns, 0);

@@ -32,7 +32,6 @@ struct timing_profile {
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
   double stage_bytes_per_ns = 11;        // copies of pageable memory into the driver's own
   double pin_bytes_per_ns = 1.5;         // page-locking, above the call's own cost
-  double thread_ns = 200000;             // a thread's first call, above its own cost
   double wake_ns = 1000;                 // from completion to the return of a waiting call
   double long_wake_ns = 2600;            // the same after a wait of long_wait_ns
   double long_wait_ns = 20000;           // or for a copy that has an engine of its own
