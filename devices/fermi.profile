@@ -43,6 +43,7 @@ memory_pool_handle_types = 1
 # Rates: 32 units a multiprocessor; memory at the share of its peak that an H200 reaches
 memory_bytes_per_ns = 100
 copy_bytes_per_ns = 120
+fill_bytes_per_ns = 100
 fp32_per_ns = 1028
 fp64_per_ns = 514
 fp16_per_ns = 1028
@@ -56,3 +57,5 @@ to_device.pinned_bytes_per_ns = 5.8
 to_host.pinned_bytes_per_ns = 6.2
 to_device.pageable_bytes_per_ns = 3.5
 to_host.pageable_bytes_per_ns = 3
+to_host.small_bytes_per_ns = 6.2
+stage_bytes_per_ns = 3.5

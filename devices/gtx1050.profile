@@ -34,6 +34,7 @@ memory_pool_handle_types = 1
 # at the share of its peak that an H200 reaches
 memory_bytes_per_ns = 60
 copy_bytes_per_ns = 70
+fill_bytes_per_ns = 60
 fp32_per_ns = 2332
 fp64_per_ns = 73
 fp16_per_ns = 36
@@ -47,3 +48,5 @@ to_device.pinned_bytes_per_ns = 12
 to_host.pinned_bytes_per_ns = 12.5
 to_device.pageable_bytes_per_ns = 6
 to_host.pageable_bytes_per_ns = 6
+to_host.small_bytes_per_ns = 12.5
+stage_bytes_per_ns = 6

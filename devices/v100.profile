@@ -27,6 +27,7 @@ pci_subsystem_id = 0x121210de
 # Rates: the published peaks, memory at the share of its peak that an H200 reaches
 memory_bytes_per_ns = 640
 copy_bytes_per_ns = 750
+fill_bytes_per_ns = 640
 fp32_per_ns = 15700
 fp64_per_ns = 7800
 fp16_per_ns = 31400
@@ -40,4 +41,6 @@ to_device.pinned_bytes_per_ns = 12.3
 to_host.pinned_bytes_per_ns = 12.9
 to_device.pageable_bytes_per_ns = 6
 to_host.pageable_bytes_per_ns = 6
+to_host.small_bytes_per_ns = 12.9
+stage_bytes_per_ns = 6
 peer_bytes_per_ns = 48

@@ -58,6 +58,20 @@ TEST(profile, what_a_derived_one_does_not_say_is_as_in_its_base) {
   EXPECT_EQ(p.timing.calls.at("cudaLaunchKernel"), h200().timing.calls.at("cudaLaunchKernel"));
 }
 
+// What a profile leaves to its base must still fit to what it says itself.
+TEST(profile, nothing_is_quicker_than_the_memory_and_the_links_it_goes_through) {
+  for (const profile& p : built_in_profiles()) {
+    const timing_profile& t = p.timing;
+    EXPECT_LE(t.fill_bytes_per_ns, 1.5 * t.memory_bytes_per_ns) << p.key;
+    EXPECT_LE(t.copy_bytes_per_ns, 1.5 * t.memory_bytes_per_ns) << p.key;
+    EXPECT_LE(t.stage_bytes_per_ns, t.to_device.pinned_bytes_per_ns) << p.key;
+    for (const link_timing* l : {&t.to_device, &t.to_host}) {
+      EXPECT_LE(l->small_bytes_per_ns, l->pinned_bytes_per_ns) << p.key;
+      EXPECT_LE(l->pageable_bytes_per_ns, l->pinned_bytes_per_ns) << p.key;
+    }
+  }
+}
+
 TEST(profile, values_are_numbers_words_extents_and_text_with_comments_after_them) {
   const profile p = derived(
       "name = A device   # not this\n\n  # nor this\necc = no\nmax_grid = 1 2 3\n"
