@@ -1,7 +1,7 @@
 // What the sums of a loop over the grid take at the least, in the order that the kernel asks for:
 // 1056 blocks of 256 threads, a sum for each thread, rounds that lie 1 MiB and 32 KiB apart.
 //
-//   clang++-19 -O3 -std=c++17 -mcpu=native -pthread bench/kernels/sum_floor.cpp -o sum_floor &&
+//   clang++-19 -O3 -std=c++17 -pthread bench/kernels/sum_floor.cpp -o sum_floor &&
 //   ./sum_floor
 //
 // Prints milliseconds on two cores: reading straight on with sums in registers, then rows of some

@@ -22,7 +22,7 @@ bool launch_known(const void* stub, const dim3& grid, const dim3& block, std::si
 // Packs what the arguments point to as the kernel wants it.
 void pack_arguments(const abi::kernel_info& kernel, void** arguments, char* params);
 
-// `as_of` is checked_state::now() before its stream and its kernel were looked up.
+// `as_of` is checked_state::before_checks(), from before its stream and its kernel were looked up.
 void remember_launch(const void* stub, cudaStream_t stream, const engine::quick_launch& quick,
                      engine::kernel_operation operation, std::uint64_t as_of);
 

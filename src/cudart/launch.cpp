@@ -63,7 +63,7 @@ struct launch_extras {
 
 status launch(const void* stub, const launch_shape& shape, void** arguments, cudaStream_t handle,
               const launch_extras& extras) {
-  const std::uint64_t as_of = engine::checked_state::now();
+  const std::uint64_t as_of = engine::checked_state::before_checks();
   const auto stream = resolve(handle);
   if (!stream) return stream.error();
   // CUDA: a kernel is launched into streams of the current device only (documented, not recorded).

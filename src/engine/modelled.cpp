@@ -54,7 +54,8 @@ void modelled::host_call(std::uint64_t ns) {
 // of asking is thousands of calls and not millions. It learns the answer late by as small a share.
 void modelled::found_not_ready() {
   constexpr std::uint64_t patient_calls = 100, share = 1000;
-  thread_local std::uint64_t first_call = 0, last_call = 0, since_ns = 0;
+  constexpr std::uint64_t never = ~std::uint64_t{1};
+  thread_local std::uint64_t first_call = 0, last_call = never, since_ns = 0;
   if (last_call + 1 != calls_of_thread) {
     first_call = calls_of_thread;
     since_ns = clocks_.now();

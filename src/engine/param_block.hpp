@@ -35,8 +35,9 @@ class param_block {
   // What the bytes hold is lost.
   void resize(std::size_t bytes) {
     release();
+    bytes_ = 0;  // as long as there is no memory for them
+    if (bytes > inline_bytes) far_ = allocate(bytes);
     bytes_ = static_cast<std::uint32_t>(bytes);
-    if (far()) far_ = pooled() ? param_memory::take() : from_heap();
   }
 
   [[nodiscard]] char* data() { return far() ? far_ : near_; }
@@ -48,13 +49,14 @@ class param_block {
   static constexpr std::align_val_t alignment{param_memory::alignment};
 
   [[nodiscard]] bool far() const { return bytes_ > inline_bytes; }
-  [[nodiscard]] bool pooled() const { return bytes_ <= param_memory::block_bytes; }
-  [[nodiscard]] char* from_heap() const {
-    return static_cast<char*>(::operator new(bytes_, alignment));
+  [[nodiscard]] static bool pooled(std::size_t bytes) { return bytes <= param_memory::block_bytes; }
+  [[nodiscard]] static char* allocate(std::size_t bytes) {
+    return pooled(bytes) ? param_memory::take()
+                         : static_cast<char*>(::operator new(bytes, alignment));
   }
   void release() {
     if (!far()) return;
-    if (pooled()) {
+    if (pooled(bytes_)) {
       param_memory::give(far_);
     } else {
       ::operator delete(far_, alignment);

@@ -205,6 +205,7 @@ class recorder final : public allocation_observer {
     return queues_->next_queue(stream, queue);
   }
   void graph_edges(const graph_item& item, std::size_t at, trace::number first);
+  void graph_end_edges(std::span<const graph_item> done, trace::number first);
   void tell_graph(const stream_notes& s, std::int8_t priority, std::span<const graph_item> items,
                   hardware_queue queue, status outcome);
   void add_ranges(const node& n);

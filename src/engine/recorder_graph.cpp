@@ -47,15 +47,33 @@ void recorder::graph_edges(const graph_item& item, std::size_t at, trace::number
     add(at - 1, trace::wait_cause::engine_busy);
 }
 
+// The end comes after the parts that no other comes after.
+void recorder::graph_end_edges(std::span<const graph_item> done, trace::number first) {
+  edges_.clear();
+  after_.clear();
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    const bool is_leaf = std::ranges::none_of(done, [&](const graph_item& other) {
+      return std::ranges::find(other.after, i) != other.after.end();
+    });
+    if (!is_leaf) continue;
+    after_.push_back(static_cast<trace::number>(first + i + 1));
+    edges_.push_back({.from = after_.back(),
+                      .call = trace::none,
+                      .cause = trace::wait_cause::graph_edge,
+                      .until = ends_[i + 1]});
+  }
+}
+
 void recorder::tell_graph(const stream_notes& s, std::int8_t priority,
                           std::span<const graph_item> items, hardware_queue queue, status outcome) {
-  trace::nanoseconds begin = since(present().begin_ns);
+  const recorded_call& call = present();
+  trace::nanoseconds begin = call.number != trace::none ? since(call.begin_ns) : ends_.front();
   const trace::nanoseconds called = begin;
   const auto tell = [&](trace::submitted_record& r, std::size_t at, hardware_queue in,
                         status ended) {
     r.device = s.device;
     r.stream = s.number;
-    r.call = present().number;
+    r.call = call.number;
     r.called = r.queued = called;
     r.graph = graphs_;
     const trace::number self = out_->submitted(r);
@@ -88,12 +106,8 @@ void recorder::tell_graph(const stream_notes& s, std::int8_t priority,
   tail.kind = trace::operation_kind::graph_end;
   tail.priority = priority;
   const std::size_t last = ends_.size() - 1;
-  after_.assign(1, static_cast<trace::number>(first + last - 1));
+  graph_end_edges(items.first(last - 1), first);
   tail.after = after_;
-  edges_.assign(1, {.from = after_[0],
-                    .call = trace::none,
-                    .cause = trace::wait_cause::graph_edge,
-                    .until = ends_[last - 1]});
   tell(tail, last, {}, status::success);
 }
 
@@ -103,7 +117,9 @@ void recorder::graph_done_at_once(stream_id stream, std::int8_t priority,
   stream_notes& s = streams_[stream.value];
   const recorded_call& call = present();
   ends_.clear();
-  for (const std::uint64_t ns : times) ends_.push_back(since(ns));
+  // Two looks at the processor's counter may be exchanged.
+  trace::nanoseconds latest = call.number != trace::none ? since(call.begin_ns) : 0;
+  for (const std::uint64_t ns : times) ends_.push_back(latest = std::max(latest, since(ns)));
   ends_.push_back(ends_.back());
   const bool has_kernel_first =
       !items.empty() && std::holds_alternative<kernel_operation>(*items.front().what);

@@ -49,7 +49,8 @@ double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t 
           host == host_end::pinned
               ? bytes < separate_copy_bytes
               : direction == copy_direction::host_to_device && bytes <= command_copy_bytes;
-      if (with_the_command) return l.small_ns + n / l.small_bytes_per_ns;
+      if (with_the_command)
+        return l.small_ns + n / std::min(l.small_bytes_per_ns, l.pinned_bytes_per_ns);
       if (host == host_end::pageable) return l.pageable_ns + n / l.pageable_bytes_per_ns;
       // Staging and sending go on together: what was staged last is on its way alone.
       const double alone = host == host_end::staged ? std::min(n, stage_chunk_bytes) : n;

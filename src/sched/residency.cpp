@@ -244,8 +244,8 @@ void scheduler::impl::blocks_done(command_id id, std::uint64_t n, std::uint64_t 
   touch(c.device);
   if (r.running == 0 && r.to_grant == 0) {
     // What follows it in its stream comes too late for its room: blocks that wait have it before,
-    // whatever their priority.
-    while (grant(d)) {
+    // whatever their priority. A kernel that waits for a place on the device does not.
+    while (d.kernels_mask == 0 && grant(d)) {
     }
     leave_device(command, r);
   }

@@ -272,13 +272,13 @@ void assembler::take_finished(cursor& in) {
 void assembler::take_repeated(cursor& in) {
   const read_repeated found = get_repeated(in, state_);
   const auto count = static_cast<number>(found.ends.size());
-  if (found.first >= calls_limit_ || calls_limit_ - found.first < count ||
-      found.like >= found.first || found.first - found.like < count)
+  if (found.first >= calls_limit_ || found.like >= found.first || found.first - found.like < count)
     return in.wrong();
   for (number i = 0; i < count; ++i)
     if (knows_operation(found.first + i) || !knows_operation(found.like + i)) return in.wrong();
   know_call(in, found.call);
   if (!in.good()) return;
+  calls_limit_ += count;
   const number by = found.first - found.like;
   const auto is_other = [&](number which) { return which - found.like >= count; };
   nanoseconds begin = found.begin;

@@ -12,7 +12,8 @@ namespace sb::trace {
 class assembler {
  public:
   // Numbers of calls come before the calls themselves, and those of operations in any order; the
-  // record of either has four bytes at least.
+  // record of either has four bytes at least. Those of a `repeated` record are counted when it
+  // comes.
   explicit assembler(std::size_t file_bytes) : calls_limit_(open_calls_limit + file_bytes / 4) {}
   void set_version(std::uint32_t version) { state_.version = version; }  // before the first record
 

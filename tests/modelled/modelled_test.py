@@ -74,6 +74,10 @@ class Modelled(unittest.TestCase):
         self.assertTrue(told, words)
         self.assertLess(int(told.group(1)), 20_000)
         self.assertLess(float(told.group(2)), 1100)
+        words = self.same_twice(HERE / "programs/asks.cu", arguments=["late"])
+        told = re.fullmatch(r"asked (\d+) times, late by (\d+\.\d) us\nok\n", words)
+        self.assertTrue(told, words)
+        self.assertLess(float(told.group(2)), 5)
 
     def test_threads_take_turns_in_modelled_time(self):
         words = self.same_twice(HERE / "programs/threads.cu")

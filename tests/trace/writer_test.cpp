@@ -240,6 +240,24 @@ TEST_F(TraceWriter, OperationsInARowAreToldAgainTogether) {
   EXPECT_EQ(read->operations[behind].ended, 202u);
 }
 
+// A record of them has fewer bytes than operations.
+TEST_F(TraceWriter, RowsCanBeToldAgainManyTimes) {
+  constexpr number parts = 60, times = 3000;
+  auto out = opened("rows");
+  const number name = out->name("kernel");
+  for (number i = 0; i < parts; ++i) out->finished(out->submitted(kernel(name, 1)), {1, 1, 2, {}});
+  std::array<nanoseconds, parts> ends;
+  for (number round = 1; round < times; ++round) {
+    for (number i = 0; i < parts; ++i) ends[i] = round * 100 + i;
+    const number call = out->begin_call();
+    out->repeated({.like = 0, .call = call, .graph = round, .begin = round * 100, .ends = ends});
+  }
+  out->close(ending::complete, false, times * 100);
+  const trace found = read("rows");
+  ASSERT_EQ(found.operations.size(), std::size_t{parts} * times);
+  EXPECT_EQ(found.operations.back().ended, (times - 1) * 100 + parts - 1);
+}
+
 TEST_F(TraceWriter, NumbersOfOperationsThatNeverCameAreLeftOut) {
   auto out = opened("gaps");
   const number name = out->name("kernel");
