@@ -50,6 +50,14 @@ bool engine::impl::works_at_once() const {
   return true;
 }
 
+// Of the kernel that ran last. Gives the lock away meanwhile.
+void engine::impl::tell_failure(guard& lock) {
+  lock.unlock();
+  block_failed(alone->failed_run(), alone->failed_block());
+  lock.lock();
+  alone->forget();
+}
+
 [[gnu::hot]] bool engine::impl::run_at_once(stream_id stream,
                                             std::span<const kernel_operation* const> all,
                                             std::span<const command_id> after,
@@ -66,12 +74,7 @@ bool engine::impl::works_at_once() const {
     for (const kernel_operation* k : all)
       record->done_at_once(stream, streams[stream].priority, *k, outcome);
   }
-  if (failed) {
-    lock.unlock();
-    block_failed(alone->failed_run(), alone->failed_block());
-    lock.lock();
-    alone->forget();
-  }
+  if (failed) tell_failure(lock);
   return true;
 }
 
@@ -90,12 +93,7 @@ bool engine::impl::run_recorded(guard& lock, stream_id stream, std::span<const g
     if (outcome != status::success) break;
   }
   record->graph_done_at_once(stream, streams[stream].priority, graph, {times.data(), n}, outcome);
-  if (outcome != status::success) {
-    lock.unlock();
-    block_failed(alone->failed_run(), alone->failed_block());
-    lock.lock();
-    alone->forget();
-  }
+  if (outcome != status::success) tell_failure(lock);
   return true;
 }
 

@@ -149,6 +149,7 @@ struct engine::impl final : kernel_sink {
   bool graph_at_once(stream_id stream, std::span<const graph_item> items,
                      std::span<const command_id> after);
   // With the lock held:
+  void tell_failure(guard& lock);
   [[nodiscard]] bool at_rest() const;
   [[nodiscard]] bool clear_for(stream_id stream, std::span<const kernel_operation* const> all,
                                std::span<const command_id> after) const;
