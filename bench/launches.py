@@ -45,10 +45,10 @@ def main():
                 for line in done.stdout.splitlines():
                     key, value = line.split("\t")
                     measured[name].setdefault(key, []).append(float(value))
-    print(f"{'':26}" + "".join(f"{name:>14}" for name in programs) + f"{'goal':>14}   (ns; medians of {ROUNDS})")
+    print(f"{'':38}" + "".join(f"{name:>14}" for name in programs) + f"{'goal':>14}   (ns; medians of {ROUNDS})")
     for key, values in measured["Streambed"].items():
         own = statistics.median(values)
-        row = f"{key:26}{own:14.0f}"
+        row = f"{key:38}{own:14.0f}"
         for name in list(programs)[1:]:
             other = measured[name].get(key)
             if other is None:

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 #define CHECK(call)                                                        \
@@ -44,7 +45,31 @@ static double median_of(int runs, Work work) {
   return median(v);
 }
 
-static void say(const char* name, double ns) { std::printf("%s\t%.1f\n", name, ns); }
+static void say(const std::string& name, double ns) { std::printf("%s\t%.1f\n", name.c_str(), ns); }
+
+// Bursts stay below what a stream takes before a launch waits for room.
+constexpr int burst = 500;
+
+// The same with streams beside it that had work once and have none now.
+static void beside_idle_streams(const std::string& beside, cudaStream_t s, cudaStream_t other,
+                                cudaEvent_t e) {
+  const auto each = [&](const char* name, auto&& body) {
+    say(name + beside, median_of(101, [&] {
+          const double begin = now_ns();
+          for (int i = 0; i < burst; ++i) body();
+          CHECK(cudaDeviceSynchronize());
+          return (now_ns() - begin) / burst;
+        }));
+  };
+  each("kernel, ", [&] { nothing<<<1, 1, 0, s>>>(); });
+  each("handed over, ", [&] { nothing_often<<<1, 1, 0, s>>>(0, nullptr); });
+  each("legacy stream, ", [&] { nothing<<<1, 1>>>(); });
+  each("legacy, handed over, ", [&] { nothing_often<<<1, 1>>>(0, nullptr); });
+  each("record and wait, ", [&] {
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(other, e, 0);
+  });
+}
 
 int main() {
   cudaStream_t s, t;
@@ -55,7 +80,6 @@ int main() {
   for (int i = 0; i < 1000; ++i) nothing<<<1, 1, 0, s>>>();
   CHECK(cudaDeviceSynchronize());
 
-  constexpr int burst = 500;  // below what a stream takes before a launch waits for room
   const auto bursts = [&](const char* enqueue_name, const char* through_name, auto&& launch) {
     std::vector<double> enqueue, through;
     for (int r = 0; r < 201; ++r) {
@@ -121,6 +145,17 @@ int main() {
         CHECK(cudaDeviceSynchronize());
         return now_ns() - begin;
       }));
+
+  cudaStream_t blocking[2];
+  for (auto& q : blocking) CHECK(cudaStreamCreate(&q));
+  beside_idle_streams("no idle streams", blocking[0], blocking[1], e);
+  for (int i = 0; i < 10000; ++i) {
+    cudaStream_t idle;
+    CHECK(cudaStreamCreate(&idle));
+    nothing_often<<<1, 1, 0, idle>>>(0, nullptr);
+  }
+  CHECK(cudaDeviceSynchronize());
+  beside_idle_streams("10000 idle", blocking[0], blocking[1], e);
 
   int *n, host = 0;
   CHECK(cudaMalloc(&n, sizeof *n));

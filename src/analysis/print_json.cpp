@@ -43,6 +43,7 @@ void write_run(json_writer& w, const trace::trace& t, const explanation& e) {
   w.member("profile", t.head.profile);
   w.member("clock", clocks[static_cast<std::size_t>(t.head.clock)]);
   w.member("ending", endings[static_cast<std::size_t>(t.head.end)]);
+  w.member("deterministic", t.head.deterministic);
   w.member("length", s.length);
   w.member("modelled", e.modelled);
   w.member("operations", std::uint64_t{s.operations});

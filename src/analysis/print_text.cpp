@@ -104,6 +104,11 @@ class printer {
       text_ += "  The trace stops before the program's end: there was no room for more of it.\n";
     } else if (trace_.head.end == trace::ending::stopped) {
       text_ += "  The program was ended: it had run for the time that it was given.\n";
+    } else if (trace_.head.clock == trace::clock_kind::modelled && !trace_.head.deterministic) {
+      paragraph(
+          "A thread computed for long, or waited for something that is not modelled, while others "
+          "had their turn: another run may come out differently.",
+          2);
     }
   }
 

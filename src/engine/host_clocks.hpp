@@ -15,6 +15,8 @@
 // Thread safety: every member may be called from any thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -108,6 +110,7 @@ class host_clocks {
   bool stepping_ = false;  // a thread makes events happen
   bool stopped_ = false;
   bool deterministic_ = true;
+  pid_t first_ = 0;              // of the threads that nobody announced
   std::uint64_t latest_ns_ = 0;  // of a turn
   std::uint64_t waits_ = 0;      // numbers them
   std::uint64_t turns_ = 0;

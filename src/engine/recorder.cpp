@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace sb::engine {
 
@@ -262,7 +263,7 @@ void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int 
   if (id.value >= streams_.size()) streams_.resize(id.value + 1);
   stream_notes& s = streams_[id.value];
   if (s.last != no_note) drop(s.last);
-  s = {.device = device.value, .kind = kind};
+  s = {.device = device.value, .kind = kind, .listed = s.listed};
   if (kind == stream_kind::legacy) legacy_[device.value] = id.value;
   s.number = out_->stream({.device = device.value,
                            .kind = kind,
@@ -271,18 +272,27 @@ void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int 
                            .name = {}});
 }
 
+// Streams that have nothing to do cost nothing: there may be thousands.
+void recorder::depend_on_blocking_streams(node& n, std::uint32_t device) {
+  std::erase_if(busy_, [&](std::uint32_t id) {
+    stream_notes& s = streams_[id];
+    const bool pending = s.kind == stream_kind::blocking && s.last != no_note &&
+                         notes_[s.last].ended == trace::never;
+    if (pending && s.device == device) depend(n, s.last, trace::wait_cause::legacy_barrier);
+    s.listed = pending;
+    return !pending;
+  });
+}
+
 // CUDA: the legacy stream and the blocking streams of a device wait for each other.
 void recorder::depend_on_stream(node& n, stream_notes& s) {
   depend(n, s.last, trace::wait_cause::stream_order);
-  if (s.kind != stream_kind::non_blocking) {
-    if (s.kind == stream_kind::legacy) {
-      for (stream_notes& other : streams_)
-        if (other.number != trace::none && other.kind == stream_kind::blocking &&
-            other.device == s.device)
-          depend(n, other.last, trace::wait_cause::legacy_barrier);
-    } else if (const auto legacy = legacy_.find(s.device); legacy != legacy_.end()) {
+  if (s.kind == stream_kind::legacy) {
+    depend_on_blocking_streams(n, s.device);
+  } else if (s.kind == stream_kind::blocking) {
+    if (const auto legacy = legacy_.find(s.device); legacy != legacy_.end())
       depend(n, streams_[legacy->second].last, trace::wait_cause::legacy_barrier);
-    }
+    if (!std::exchange(s.listed, true)) busy_.push_back(n.as.stream.value);
   }
   keep(s.last, n.recorded.note);
 }

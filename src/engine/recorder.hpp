@@ -132,6 +132,7 @@ class recorder final : public allocation_observer {
     std::uint32_t device = 0;
     stream_kind kind = stream_kind::blocking;
     std::uint32_t last = no_note;
+    bool listed = false;               // in busy_
     trace::number done = trace::none;  // behind `last`, when its number is higher
   };
   // What left its hardware queue and may be over.
@@ -188,6 +189,7 @@ class recorder final : public allocation_observer {
   void drop(std::uint32_t note);
   void depend(node& n, std::uint32_t on, trace::wait_cause cause);
   void depend_on_stream(node& n, stream_notes& s);
+  void depend_on_blocking_streams(node& n, std::uint32_t device);
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
   std::uint32_t& last_on_engine(const node& n);
   bool tell_waits(node& n);
@@ -242,7 +244,8 @@ class recorder final : public allocation_observer {
   // Guarded by the engine's lock.
   std::vector<note> notes_;
   std::vector<std::uint32_t> free_notes_;
-  std::vector<stream_notes> streams_;                            // by id; some have none
+  std::vector<stream_notes> streams_;  // by id; some have none
+  std::vector<std::uint32_t> busy_;    // blocking streams whose last operation may be pending
   std::map<std::uint32_t, std::uint32_t> legacy_;                // by device
   id_ring commands_;                                             // pending ones: their notes
   std::vector<std::array<std::uint32_t, engine_keys>> engines_;  // device, engine: last

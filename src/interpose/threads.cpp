@@ -87,6 +87,15 @@ int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
   return woken != 0 || until_ns == never ? 0 : ETIMEDOUT;
 }
 
+int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t until_ns) {
+  while (sem_trywait(semaphore) != 0) {
+    if (h.wait(semaphore, until_ns) != 0) continue;
+    errno = ETIMEDOUT;
+    return -1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attributes, routine run,
@@ -178,8 +187,7 @@ SB_INTERPOSED int sem_wait(sem_t* semaphore) {
     SB_NEXT(sem_wait);
     return real_sem_wait(semaphore);
   }
-  while (sem_trywait(semaphore) != 0) h->wait(semaphore, never);
-  return 0;
+  return wait_until(*h, semaphore, never);
 }
 
 SB_INTERPOSED int sem_timedwait(sem_t* semaphore, const timespec* until) {
@@ -188,12 +196,16 @@ SB_INTERPOSED int sem_timedwait(sem_t* semaphore, const timespec* until) {
     SB_NEXT(sem_timedwait);
     return real_sem_timedwait(semaphore, until);
   }
-  while (sem_trywait(semaphore) != 0) {
-    if (h->wait(semaphore, since_begin(CLOCK_REALTIME, *until)) != 0) continue;
-    errno = ETIMEDOUT;
-    return -1;
+  return wait_until(*h, semaphore, since_begin(CLOCK_REALTIME, *until));
+}
+
+SB_INTERPOSED int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  const auto* h = following();
+  if (h == nullptr) {
+    SB_NEXT(sem_clockwait);
+    return real_sem_clockwait(semaphore, clock, until);
   }
-  return 0;
+  return wait_until(*h, semaphore, since_begin(clock, *until));
 }
 
 SB_INTERPOSED int sem_post(sem_t* semaphore) noexcept {

@@ -30,7 +30,9 @@ class Modelled(unittest.TestCase):
     def program(self, source):
         if source not in self.programs:
             made = self.work / source.stem
-            subprocess.run([TOOLKIT / "bin/nvcc", "-o", made, source], check=True, timeout=300)
+            standard = "c++20" if source.stem == "waits" else "c++17"
+            subprocess.run([TOOLKIT / "bin/nvcc", f"-std={standard}", "-o", made, source],
+                           check=True, timeout=300)
             self.programs[source] = made
         return self.programs[source]
 
@@ -85,6 +87,18 @@ class Modelled(unittest.TestCase):
         self.assertEqual(len(times), 20)
         self.assertEqual(times, sorted(times))
         self.assertGreater(times[-1], 20 * 30)
+
+    def test_every_way_to_wait_for_a_thread_takes_modelled_time(self):
+        words = self.same_twice(HERE / "programs/waits.cu")
+        self.assertTrue(words.endswith("\nok\n"), words)
+        self.assertEqual(len(re.findall(r"\d us\n", words)), 12)
+        self.assertTrue(self.explained(self.work / "first.sbt")["run"]["deterministic"])
+
+    def test_a_run_that_depends_on_this_machine_says_so(self):
+        done = self.run_modelled(HERE / "programs/silent.cu", name="silent")
+        self.assertEqual(done.stdout, "ok\n")
+        self.assertIn("another run may come out differently", " ".join(done.stderr.split()))
+        self.assertFalse(self.explained(self.work / "silent.sbt")["run"]["deterministic"])
 
     def test_it_does_not_matter_when_the_system_lets_a_thread_begin(self):
         self.assertTrue(THREAD_STARTS.is_file())
