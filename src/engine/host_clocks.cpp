@@ -265,7 +265,8 @@ void host_clocks::leave() {
   attached.self = nullptr;
   attached.clocks = nullptr;
   std::unique_lock lock(mutex_);
-  if (me->at == thread::state::runs) me->at = thread::state::over;  // else: it begins again
+  if (me->at == thread::state::outside) me->ns = std::max(me->ns, latest_ns_);
+  if (me->at != thread::state::ready) me->at = thread::state::over;  // else: it begins again
   wake_locked(me, ~std::size_t{0}, me->ns, true);
   if (running_ == me) {
     device_.host_ran(me->ns);
