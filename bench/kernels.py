@@ -10,6 +10,7 @@ result fails the script. Without PoCL (Debian: pocl-opencl-icd, ocl-icd-opencl-d
 import argparse
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -32,11 +33,19 @@ GOALS = {
 SLEEP_GOAL_MS = 85
 
 
+def this_machine(toolkit):
+    """All instructions that this machine has. For clang, -mcpu=native is what others of the model have."""
+    if os.uname().machine != "aarch64":
+        return ["-march=native"]
+    shown = subprocess.run([toolkit / "bin/nvcc", "--dryrun", HERE / "streambed.cu"], capture_output=True, text=True)
+    return [re.search(r"-march=\S+", shown.stdout + shown.stderr)[0], "-mtune=native"]
+
+
 def build(folder):
     """The programs that could be built: name -> command."""
     toolkit = pathlib.Path(os.environ.get("STREAMBED_TOOLKIT", ROOT / "build/toolkit"))
     fast = ["-O3", "-std=c++17"]
-    cpp = ["clang++-19", *fast, "-mcpu=native" if os.uname().machine == "aarch64" else "-march=native"]
+    cpp = ["clang++-19", *fast, *this_machine(toolkit)]
     subprocess.run([toolkit / "bin/nvcc", *fast, HERE / "streambed.cu", "-o", folder / "streambed"], check=True)
     # The C library's vector functions, on machines where it has them; they need not set errno.
     vectors = ["-fveclib=libmvec", "-lmvec"] if os.uname().machine == "x86_64" else []
