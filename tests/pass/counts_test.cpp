@@ -116,6 +116,17 @@ TEST_P(counts, go_on_in_functions_that_are_called) {
   EXPECT_EQ(got.fp64, 32 * 2);
 }
 
+TEST_P(counts, have_a_texture_as_one_instruction) {
+  std::vector<float> texture(64, 1);
+  std::vector<unsigned> out(32);
+  auto got = device.run_counted("textured", {1}, {32}, 0, texture.data(), out.data()).counts;
+  EXPECT_EQ(out[3], 12u);
+  EXPECT_EQ(got.global_loaded, 32 * 8);
+  EXPECT_EQ(got.global_stored, 32 * 4);
+  EXPECT_EQ(got.fp32, 0);
+  EXPECT_EQ(got.local_loaded + got.local_stored, 0);
+}
+
 TEST_P(counts, have_copies_of_any_length) {
   std::vector<char> from(32 * 7, 'x'), to(32 * 7);
   auto got =

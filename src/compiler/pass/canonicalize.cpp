@@ -33,7 +33,9 @@ void prepare_functions(Module& module) {
     if (function.hasFnAttribute(Attribute::OptimizeNone)) {
       // -O0 puts noinline everywhere; only at other levels is it the user's own word.
       function.removeFnAttr(Attribute::OptimizeNone);
-      function.removeFnAttr(Attribute::NoInline);
+      if (!is_texture_instruction(function)) {
+        function.removeFnAttr(Attribute::NoInline);
+      }
     }
     // A spinning kernel never "must progress" in C++'s sense.
     function.removeFnAttr(Attribute::MustProgress);
@@ -48,6 +50,7 @@ void prepare_functions(Module& module) {
       if (!call) {
         continue;
       }
+      mark_texture_bytes(*call);
       auto which = called_slot(*call);
       if (which && is_convergent(*which)) {
         call->addFnAttr(Attribute::Convergent);

@@ -4,6 +4,8 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/runtime_abi.hpp"
+
 namespace sb::pass {
 
 using namespace llvm;
@@ -32,7 +34,7 @@ Function* counted_versions::copy(Function& function) {
   for (Instruction& inst : instructions(*fresh)) {
     auto* call = dyn_cast<CallBase>(&inst);
     Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (callee && !callee->isDeclaration()) {
+    if (callee && !callee->isDeclaration() && !is_texture_instruction(*callee)) {
       call->setCalledFunction(copy(*callee));
     }
   }

@@ -203,6 +203,10 @@ void operation_counts::add(Instruction& inst) {
       return;
     }
     Function* callee = call->getCalledFunction();
+    if (callee && is_texture_instruction(*callee)) {
+      count(SB_COUNT(global_loaded), texture_bytes(*call));
+      return;
+    }
     if (!callee || !callee->isDeclaration() || call->isDebugOrPseudoInst() ||
         call->isLifetimeStartOrEnd()) {
       return;

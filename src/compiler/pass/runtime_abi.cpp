@@ -49,6 +49,31 @@ std::optional<slot> slot_by_name(StringRef name) {
 
 StringRef slot_name(slot which) { return slot_names[static_cast<unsigned>(which)]; }
 
+bool is_texture_instruction(const Function& function) {
+  return !function.isDeclaration() && function.getName().contains(texture_prefix);
+}
+
+namespace {
+
+constexpr StringLiteral texture_bytes_mark = "sb-texture-bytes";
+
+}  // namespace
+
+void mark_texture_bytes(CallBase& call) {
+  const Function* callee = call.getCalledFunction();
+  if (callee && is_texture_instruction(*callee)) {
+    auto* bytes = dyn_cast<ConstantInt>(call.getArgOperand(call.arg_size() - 1));
+    call.addFnAttr(Attribute::get(call.getContext(), texture_bytes_mark,
+                                  std::to_string(bytes ? bytes->getZExtValue() : 4)));
+  }
+}
+
+std::uint64_t texture_bytes(const CallBase& call) {
+  std::uint64_t bytes = 0;
+  call.getFnAttr(texture_bytes_mark).getValueAsString().getAsInteger(10, bytes);
+  return bytes;
+}
+
 std::optional<slot> called_slot(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
   if (!callee || !callee->getName().starts_with(runtime_prefix)) {

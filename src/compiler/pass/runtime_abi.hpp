@@ -23,6 +23,13 @@ llvm::StringRef slot_name(slot which);
 
 // The prefix of the functions through which headers reach the table: __sb_rt_NAME.
 inline constexpr llvm::StringLiteral runtime_prefix = "__sb_rt_";
+// The functions of texture_sampling.h: on a device each is one instruction, whose last argument
+// says how many bytes it loads.
+inline constexpr llvm::StringLiteral texture_prefix = "__sb_texture_";
+bool is_texture_instruction(const llvm::Function& function);
+// Notes them at the call: nothing else uses the argument, so it does not last.
+void mark_texture_bytes(llvm::CallBase& call);
+std::uint64_t texture_bytes(const llvm::CallBase& call);
 // The slot that a call of __sb_rt_NAME asks for; nothing for other calls.
 std::optional<slot> called_slot(const llvm::CallBase& call);
 // The same for calls that already go through the table.

@@ -71,6 +71,21 @@ extern "C" __global__ void private_array(const int* in, int* out) {
 __device__ __noinline__ double halve(double x) { return x * 0.5; }
 extern "C" __global__ void calls(double* p) { p[threadIdx.x] = halve(halve(p[threadIdx.x])); }
 
+// Stands for the headers' function: what it does is the texture unit's.
+struct texel {
+  unsigned c[4];
+};
+static __device__ __attribute__((noinline, pure)) texel __sb_texture_flat(const float* t, float x,
+                                                                          unsigned) {
+  float sum = 0;
+  for (int i = 0; i < 4; ++i) sum += t[(int)x + i] * x;
+  texel answer = {{(unsigned)sum, 0, 0, 0}};
+  return answer;
+}
+extern "C" __global__ void textured(const float* t, unsigned* out) {
+  out[threadIdx.x] = __sb_texture_flat(t, (float)threadIdx.x, 8).c[0];
+}
+
 extern "C" __global__ void copies(const char* from, char* to, size_t bytes) {
   __builtin_memcpy(to + threadIdx.x * bytes, from + threadIdx.x * bytes, bytes);
 }
