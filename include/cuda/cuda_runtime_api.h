@@ -17,6 +17,7 @@ extern "C" {
 #define SB_DEFAULT(value)
 #endif
 
+#include "crt/api_array.h"
 #include "crt/api_device.h"
 #include "crt/api_graph.h"
 #include "crt/api_launch.h"

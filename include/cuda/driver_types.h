@@ -2,6 +2,7 @@
 #ifndef __DRIVER_TYPES_H__
 #define __DRIVER_TYPES_H__
 
+#include "crt/types_array.h"
 #include "crt/types_device.h"
 #include "crt/types_error.h"
 #include "crt/types_graph.h"

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cudart/graph.hpp"
 #include "cudart/operations.hpp"
 
 namespace sb::cudart {
@@ -179,7 +180,11 @@ status copy(const copy_request& request, cudaStream_t handle, call_form form) {
   auto checked = check(request);
   if (!checked) return checked.error();
   // CUDA: a captured copy reads its source when the graph runs; capture.tsv launch.reads.now
-  if (is_capturing(**stream)) return enqueue(**stream, std::move(checked->operation)).error();
+  if (is_capturing(**stream)) {
+    node_recipe node = recipe_of(std::move(checked->operation), **stream);
+    if (request.of_arrays) node.detail = copy_node{*request.of_arrays};
+    return enqueue(**stream, std::move(node)).error();
+  }
   if (form == call_form::synchronous) the_engine().wait_for_blocked_calls();
   const bool at_once = returns_at_once(*checked, form, (*stream)->device);
   const auto command = enqueue(**stream, std::move(checked->operation));
@@ -197,7 +202,8 @@ snapshot take_snapshot(engine::copy_operation& op, device_id device) {
 result<engine::operation> copy_operation_of(const cudaMemcpy3DParms& params, device_id) {
   // A plain copy tells neither pitch nor rows; graphs_nodes.tsv nodes.copy.get.is
   cudaMemcpy3DParms whole = params;
-  if (params.extent.height == 1 && params.extent.depth == 1) {
+  if (params.extent.height == 1 && params.extent.depth == 1 && params.srcArray == nullptr &&
+      params.dstArray == nullptr) {
     for (cudaPitchedPtr* end : {&whole.srcPtr, &whole.dstPtr}) {
       if (end->pitch == 0) *end = {end->ptr, params.extent.width, params.extent.width, 1};
     }

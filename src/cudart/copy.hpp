@@ -24,6 +24,8 @@ struct copy_request {
   std::size_t destination_pitch = 0, source_pitch = 0;
   std::size_t destination_slice = 0, source_slice = 0;
   cudaMemcpyKind kind = cudaMemcpyDefault;
+  // With arrays: what a captured node answers when it is asked.
+  std::optional<cudaMemcpy3DParms> of_arrays = std::nullopt;
 
   [[nodiscard]] bool empty() const { return width == 0 || height == 0 || depth == 0; }
 };
@@ -61,5 +63,6 @@ status copy(const copy_request& request, cudaStream_t stream, call_form form);
 
 // The request of a 3-D call. invalid_pitch_value and invalid_value as recorded.
 result<copy_request> request_of(const cudaMemcpy3DParms& params);
+result<copy_request> request_of_arrays(const cudaMemcpy3DParms& params);
 
 }  // namespace sb::cudart

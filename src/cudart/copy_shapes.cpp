@@ -72,7 +72,7 @@ cudaError_t copy_box(const cudaMemcpy3DParms* p, cudaStream_t stream, call_form 
 }  // namespace
 
 result<copy_request> request_of(const cudaMemcpy3DParms& p) {
-  if (p.srcArray != nullptr || p.dstArray != nullptr) return status::invalid_value;
+  if (p.srcArray != nullptr || p.dstArray != nullptr) return request_of_arrays(p);
   for (auto* check : {check_box, check_position}) {
     if (const status s = check(p.dstPtr, p.dstPos, p.extent); s != status::success) return s;
     if (const status s = check(p.srcPtr, p.srcPos, p.extent); s != status::success) return s;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "cudart/array.hpp"
 #include "cudart/capture.hpp"
 #include "cudart/context.hpp"
 #include "cudart/pool_hooks.hpp"
@@ -220,6 +221,7 @@ SB_API cudaError_t CUDARTAPI cudaDeviceReset() {
     const bool faulted = the_engine().sticky_error(device) != status::success;
     forget_handles(device);
     forget_function_settings(device);
+    forget_arrays(device);
     the_engine().reset(device);
     if (faulted) device_of(device).lost.store(true);
     engine::checked_state::changed();

@@ -88,10 +88,7 @@ void engine::impl::drain() {
 void engine::impl::act(const sched::action& a) {
   switch (a.kind) {
     case sched::action_kind::start:
-      if (record) {
-        node_of(a)->recorded.queue = a.queue;
-        node_of(a)->recorded.came = drains;
-      }
+      if (record) node_of(a)->recorded.queue = a.queue;
       start(node_of(a));
       break;
     case sched::action_kind::grant: {
@@ -100,8 +97,7 @@ void engine::impl::act(const sched::action& a) {
       if (record && !n->recorded.began) {
         const std::uint64_t now = trace_ns();
         if (!model) n->times.begin = now;
-        // Where there is room, blocks are granted with the start.
-        record->started(*n, now, n->recorded.came == drains ? room::found : room::waited_for);
+        record->started(*n, now);
       }
       if (model) {
         hold(n->run, a.count);

@@ -24,7 +24,7 @@ DEVICE = ["-Xclang", "-fcuda-is-device", "-D__CUDA_ARCH__=900", "-Xclang", "-ffa
 HOST = ["-ffp-contract=off"]
 # Usable from C. The others are C++, or empty without a CUDA compilation.
 C_HEADERS = {"cuda_runtime_api.h", "driver_types.h", "builtin_types.h", "vector_types.h",
-             "vector_functions.h", "host_defines.h", "device_types.h", "driver_functions.h",
+             "vector_functions.h", "host_defines.h", "surface_types.h", "texture_types.h", "device_types.h", "driver_functions.h",
              "cuda_profiler_api.h", "cuda_runtime.h", "cuda.h", "cuda_fp16.h", "cuda_bf16.h"}
 
 
@@ -94,7 +94,8 @@ def check_absent(options):
         messages = compile_text(plain, f"#include <{header}>\n", ".cpp")
         if not messages or header not in messages:
             problems.append(f"{header} should be missing, and the message should name it")
-    for call in ("cudaCreateTextureObject(0, 0, 0, 0)", "cuInit(0)", "cudaMallocArray(0, 0, 1, 1)"):
+    for call in ("cudaMemcpyBatchAsync(0, 0, 0, 0, 0, 0, 0, 0)", "cuInit(0)",
+                 "cudaMallocMipmappedArray(0, 0, cudaExtent(), 1)"):
         name = call[:call.index("(")]
         messages = compile_text(
             plain, f"#include <cuda.h>\n#include <cuda_runtime.h>\nvoid f() {{ {call}; }}\n", ".cpp")
@@ -108,6 +109,9 @@ def check_per_thread(options):
     calls = {"cudaMemcpy(0, 0, 0, cudaMemcpyDefault)": "cudaMemcpy_ptds",
              "cudaMemset(0, 0, 0)": "cudaMemset_ptds",
              "cudaMemcpyAsync(0, 0, 0, cudaMemcpyDefault)": "cudaMemcpyAsync_ptsz",
+             "cudaMemcpy2DToArray(0, 0, 0, 0, 0, 0, 0, cudaMemcpyDefault)": "cudaMemcpy2DToArray_ptds",
+             "cudaMemcpyFromArrayAsync(0, 0, 0, 0, 0, cudaMemcpyDefault)":
+                 "cudaMemcpyFromArrayAsync_ptsz",
              "cudaStreamSynchronize(0)": "cudaStreamSynchronize_ptsz",
              "cudaEventRecord(0)": "cudaEventRecord_ptsz",
              "cudaDeviceSynchronize()": "cudaDeviceSynchronize",

@@ -18,6 +18,8 @@
 #include "packed_functions.h"
 #include "rounding_functions.h"
 #include "special_functions.h"
+#include "surface_functions.h"
+#include "texture_functions.h"
 #include "warp_functions.h"
 
 /* What `<<< >>>` compiles to: the configuration is kept until the kernel's stub asks for it. The

@@ -42,7 +42,7 @@ struct cudaPointerAttributes {
   long reserved[8];
 };
 
-/* Arrays are opaque; copies of pitched memory leave the array members null. */
+/* Arrays are opaque. */
 typedef struct cudaArray* cudaArray_t;
 typedef const struct cudaArray* cudaArray_const_t;
 typedef struct cudaMipmappedArray* cudaMipmappedArray_t;
