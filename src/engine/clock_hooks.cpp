@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <utility>
+
 #include "engine/call_frame.hpp"
 #include "engine/modelled.hpp"
 #include "engine/recorded_call.hpp"
@@ -18,25 +20,32 @@ int follows() {
   if (call_frame::inside()) return 0;
   return engine::in_host_function() ? 2 : 1;
 }
-// The clocks have a lock: it is the runtime's own, not one that the program waits for.
-std::uint64_t now() {
+// A call of the C library's. The clocks have a lock: it is the runtime's own, not one that the
+// program waits for.
+struct hooked_call {
   const call_frame own;
+  hooked_call() { model->host_code_ran(); }
+  ~hooked_call() { model->host_code_begins(); }
+};
+
+std::uint64_t now() {
+  const hooked_call own;
   return model->clocks().now();
 }
 void pass(std::uint64_t ns) {
-  const call_frame own;
+  const hooked_call own;
   model->call(ns);
 }
 int wait(const void* key, std::uint64_t until_ns) {
-  const call_frame own;
+  const hooked_call own;
   return model->wait_for_thread(key, until_ns) ? 1 : 0;
 }
 void wake(const void* key, std::size_t count) {
-  const call_frame own;
+  const hooked_call own;
   model->clocks().wake_by_thread(key, count);
 }
 void* announce() {
-  const call_frame own;
+  const hooked_call own;
   return model->clocks().announce_own();
 }
 void adopt(void* one) {
@@ -80,6 +89,20 @@ bool modelled::wait_for_thread(const void* key, std::uint64_t until_ns) {
   const std::uint32_t other = woken ? clocks_.woken_by() : host_clocks::nobody;
   if (other != host_clocks::nobody && now_ > begin) e_.record->thread_waited(other, begin, now_);
   return woken;
+}
+
+namespace {
+// By the real clock: when the program's own code began to run on the thread.
+thread_local std::uint64_t own_code_since_ns = 0;
+}  // namespace
+
+void modelled::host_code_ran() {
+  if (!e_.options.host_time || own_code_since_ns == 0) return;
+  call(steady_ns() - std::exchange(own_code_since_ns, 0));
+}
+
+void modelled::host_code_begins() {
+  if (e_.options.host_time) own_code_since_ns = steady_ns();
 }
 
 void modelled::take_clocks() {

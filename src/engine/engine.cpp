@@ -337,17 +337,13 @@ std::uint64_t engine::now_ns() const { return impl_->clock_ns(); }
 
 bool engine::is_modelled() const { return impl_->model != nullptr; }
 
-namespace {
-thread_local std::uint64_t left_ns = 0;  // by the real clock: when the thread's last call ended
-}
-
 void engine::call(recorded_thread& thread, const char* name) {
   impl& e = *impl_;
   if (!e.model) {
     if (e.record) e.record->begin_call(thread, name, e.counter.now());
     return;
   }
-  if (e.options.host_time && left_ns != 0) e.model->call(steady_ns() - left_ns);
+  e.model->host_code_ran();
   const std::uint64_t begin = e.model->clocks().now();
   e.model->host_call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
   if (e.record) e.record->begin_call(thread, name, begin);
@@ -358,7 +354,7 @@ void engine::end_call(recorded_thread& thread, int status) {
   if (e.model && status == static_cast<int>(sb::status::not_ready)) e.model->found_not_ready();
   if (e.record) e.record->end_call(thread, e.trace_ns(), status);
   if (!e.model) return;
-  if (e.options.host_time) left_ns = steady_ns();
+  e.model->host_code_begins();
   host_clocks::left();
 }
 

@@ -88,7 +88,10 @@ void engine::impl::drain() {
 void engine::impl::act(const sched::action& a) {
   switch (a.kind) {
     case sched::action_kind::start:
-      if (record) node_of(a)->recorded.queue = a.queue;
+      if (record) {
+        node_of(a)->recorded.queue = a.queue;
+        node_of(a)->recorded.came = drains;
+      }
       start(node_of(a));
       break;
     case sched::action_kind::grant: {
@@ -97,7 +100,8 @@ void engine::impl::act(const sched::action& a) {
       if (record && !n->recorded.began) {
         const std::uint64_t now = trace_ns();
         if (!model) n->times.begin = now;
-        record->started(*n, now);
+        // Where there is room, blocks are granted with the start.
+        record->started(*n, now, n->recorded.came == drains ? room::found : room::waited_for);
       }
       if (model) {
         hold(n->run, a.count);

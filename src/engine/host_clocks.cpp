@@ -159,17 +159,25 @@ host_clocks::thread* host_clocks::self() {
     // The first is the program's own; at its end it comes again.
     if (first_ == 0) first_ = gettid();
     if (first_ != gettid()) deterministic_ = false;
+    // It has its turn from the beginning, whatever it calls first.
+    const bool alone = running_ == nullptr && !stepping_ && first_ready() == nullptr;
     me = make(latest_ns_);
-    me->at = thread::state::outside;
     me->begun = true;
+    me->at = alone ? thread::state::runs : thread::state::outside;
+    if (alone) {
+      running_ = me;
+      ++turns_;
+    }
   }
   adopt(me);
   return me;
 }
 
+// One that lost its turn is where the others have come.
 std::uint64_t host_clocks::now() {
   thread* me = self();
   const std::lock_guard lock(mutex_);
+  if (me->at == thread::state::outside) me->ns = std::max({me->ns, latest_ns_, stepped_ns_});
   return me->ns;
 }
 
@@ -194,6 +202,16 @@ host_clocks::thread* host_clocks::first_ready() {
   return first;
 }
 
+// The device's next event happens.
+void host_clocks::step(std::unique_lock<std::mutex>& lock, std::uint64_t ns) {
+  stepped_ns_ = std::max(stepped_ns_, ns);
+  stepping_ = true;
+  lock.unlock();
+  device_.step();
+  lock.lock();
+  stepping_ = false;
+}
+
 // Gives the turn to whoever is next. Events that come before happen first, on this thread.
 void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
   if (stepping_ || running_ != nullptr) return;
@@ -206,11 +224,7 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
     stepping_ = false;
     thread* first = first_ready();
     if (next != never && (first == nullptr || next <= first->due())) {
-      stepping_ = true;
-      lock.unlock();
-      device_.step();
-      lock.lock();
-      stepping_ = false;
+      step(lock, next);
       continue;
     }
     if (first == nullptr) {
@@ -253,7 +267,7 @@ void host_clocks::await_turn(std::unique_lock<std::mutex>& lock, thread& me) {
 void host_clocks::turn(std::uint64_t ns) {
   thread& me = *self();
   std::unique_lock lock(mutex_);
-  if (me.at == thread::state::outside) me.ns = std::max(me.ns, latest_ns_);
+  if (me.at == thread::state::outside) me.ns = std::max({me.ns, latest_ns_, stepped_ns_});
   me.ns += ns;
   if (me.begun || running_ != &me) me.at = thread::state::ready;
   await_turn(lock, me);
@@ -265,7 +279,7 @@ void host_clocks::leave() {
   attached.self = nullptr;
   attached.clocks = nullptr;
   std::unique_lock lock(mutex_);
-  if (me->at == thread::state::outside) me->ns = std::max(me->ns, latest_ns_);
+  if (me->at == thread::state::outside) me->ns = std::max({me->ns, latest_ns_, stepped_ns_});
   if (me->at != thread::state::ready) me->at = thread::state::over;  // else: it begins again
   wake_locked(me, ~std::size_t{0}, me->ns, true);
   if (running_ == me) {
@@ -364,11 +378,34 @@ void host_clocks::watch() {
     if (silent < patience_ns) continue;
     if (first_ready() == nullptr && (silent < patience_for_the_device_ns || device_.idle()))
       continue;
-    running_->at = thread::state::outside;
-    running_ = nullptr;
+    thread& lost = *std::exchange(running_, nullptr);
+    lost.at = thread::state::outside;
     deterministic_ = false;
+    step_beside(lock, lost);
     choose(lock);
     seen = 0;
+  }
+}
+
+// The only thread that could run looks at memory, it seems: the device goes on event by event, and
+// the thread has time to see what each has written. Its clock will be that of the event.
+void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent) {
+  constexpr std::uint64_t look_ns = 100'000;
+  constexpr auto pause = std::chrono::microseconds(200);
+  while (!stopped_ && !stepping_ && running_ == nullptr && first_ready() == nullptr &&
+         silent.at == thread::state::outside) {
+    stepping_ = true;
+    lock.unlock();
+    const std::uint64_t next = device_.next_ns();
+    lock.lock();
+    stepping_ = false;
+    if (next == never) return;
+    step(lock, next);
+    (void)silent_ns(silent);
+    for (std::uint64_t looked = 0; looked < look_ns && !stopped_; looked += silent_ns(silent)) {
+      watch_.wait_for(lock, pause);
+      if (silent.at != thread::state::outside) return;
+    }
   }
 }
 

@@ -95,6 +95,8 @@ class host_clocks {
 
  private:
   void choose(std::unique_lock<std::mutex>& lock);
+  void step(std::unique_lock<std::mutex>& lock, std::uint64_t ns);
+  void step_beside(std::unique_lock<std::mutex>& lock, thread& silent);
   thread* make(std::uint64_t ns);
   void await_turn(std::unique_lock<std::mutex>& lock, thread& me);
   thread* first_ready();
@@ -110,9 +112,10 @@ class host_clocks {
   bool stepping_ = false;  // a thread makes events happen
   bool stopped_ = false;
   bool deterministic_ = true;
-  pid_t first_ = 0;              // of the threads that nobody announced
-  std::uint64_t latest_ns_ = 0;  // of a turn
-  std::uint64_t waits_ = 0;      // numbers them
+  pid_t first_ = 0;               // of the threads that nobody announced
+  std::uint64_t latest_ns_ = 0;   // of a turn
+  std::uint64_t stepped_ns_ = 0;  // of the device's last event
+  std::uint64_t waits_ = 0;       // numbers them
   std::uint64_t turns_ = 0;
   std::condition_variable watch_;
   std::thread watcher_;

@@ -166,8 +166,11 @@ void modelled::start(node& n) {
 void modelled::grant(node& n, std::uint64_t blocks) {
   const bool first = n.times.blocks_granted == 0;
   n.times.blocks_granted += blocks;
-  const std::uint64_t ns =
-      first ? std::max(now_, n.times.begin + rounded(timing_.kernel_ns)) : now_;
+  std::uint64_t ns = now_;
+  if (const std::uint64_t soonest = n.times.begin + rounded(timing_.kernel_ns); first) {
+    if (now_ > soonest) n.times.begin = now_;  // it waited for room
+    ns = std::max(now_, soonest);
+  }
   to_run_.push_back({&n, blocks, ns});
 }
 

@@ -32,7 +32,10 @@ class modelled final : public host_clocks::events {
   // The calling thread comes in; `ns` is what the call costs.
   void call(std::uint64_t ns);
   void host_call(std::uint64_t ns);  // the same for a call of CUDA's
-  void found_not_ready();            // the call that the calling thread is in
+  // The program's own code on the calling thread, which takes its time if the options say so.
+  void host_code_ran();
+  void host_code_begins();
+  void found_not_ready();  // the call that the calling thread is in
 
   // The program's clock reads, sleeps, threads and waits are modelled from here on, where the
   // library that sees them is loaded.

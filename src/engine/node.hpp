@@ -53,6 +53,7 @@ struct recorded_node {
   std::uint32_t note = no_note;
   std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
   std::uint64_t admitted = 0;     // it got a connection, after it had waited for one
+  std::uint64_t came = 0;         // the engine's drain in which it could start
   bool began = false;
   hardware_queue queue;     // that it went through
   std::int32_t status = 0;  // it failed

@@ -34,6 +34,9 @@
 
 namespace sb::engine {
 
+// Whether a kernel that could start had to wait until blocks of others were over.
+enum class room : std::uint8_t { found, waited_for };
+
 class recorder final : public allocation_observer {
  public:
   // The trace that STREAMBED_TRACE names, or null. A file that cannot be written is told once, and
@@ -74,8 +77,8 @@ class recorder final : public allocation_observer {
   // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
   void entered_queue(node& n, command_id behind, std::uint64_t waited_until);
   void left_queue(node& n, std::uint64_t ns);
-  void started(node& n,
-               std::uint64_t ns);  // the scheduler lets it begin; kernels: their blocks may
+  // The scheduler lets it begin; kernels: their blocks may.
+  void started(node& n, std::uint64_t ns, room on_device = room::found);
   void finished(node& n, std::uint64_t ns);
   [[nodiscard]] trace::number last_finished() const { return last_finished_; }
   void asks_for(stream_id stream);
@@ -192,6 +195,8 @@ class recorder final : public allocation_observer {
   void depend_on_blocking_streams(node& n, std::uint32_t device);
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
   std::uint32_t& last_on_engine(const node& n);
+  [[nodiscard]] std::uint32_t holder_of_engine(const node& n, std::uint64_t from, room on_device);
+  void holds_device(const node& n);
   bool tell_waits(node& n);
   trace::memory_kind host_memory_of(const copy_operation& c);
   trace::submitted_record describe(const node& n, const stream_notes& s);
@@ -249,7 +254,14 @@ class recorder final : public allocation_observer {
   std::map<std::uint32_t, std::uint32_t> legacy_;                // by device
   id_ring commands_;                                             // pending ones: their notes
   std::vector<std::array<std::uint32_t, engine_keys>> engines_;  // device, engine: last
-  std::array<left_note, most_connections> left_;                 // the last ones, in turn
+  // By device: of the kernels that run, the one with most threads. Another one may wait for room
+  // while it still runs, because its blocks end one after the other.
+  struct large_kernel {
+    std::uint32_t note = no_note;
+    std::uint64_t threads = 0;
+  };
+  std::vector<large_kernel> large_;
+  std::array<left_note, most_connections> left_;  // the last ones, in turn
   std::size_t left_count_ = 0;
   std::array<known_memory, 64> memory_;  // by address
   std::array<likeness, 256> likenesses_;

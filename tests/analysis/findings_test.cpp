@@ -152,8 +152,10 @@ TEST(Findings, PinnedMemoryBeyondHalfOfTheHostsIsFound) {
 trace::trace waiting_in_a_loop(bool in_loop) {
   program_builder b;
   const number s = b.stream();
-  for (int i = 0; i < 10; ++i) {
+  const number data = b.allocation(trace::memory_kind::pinned, 10 << 16);
+  for (std::uint64_t i = 0; i < 10; ++i) {
     b.line(60).copy(s, to_device, 1 << 16, 6_us);
+    b.reads(data, i << 16, 1 << 16);
     b.line(61).kernel(s, "work", 15_us);
     if (in_loop) b.line(62).synchronize(s);
   }
@@ -166,31 +168,6 @@ TEST(Findings, AWaitInALoopIsFound) {
   EXPECT_EQ(f.calls.size(), 10U);
   EXPECT_NE(f.title.find("cudaStreamSynchronize"), std::string::npos);
   expect_healthy(waiting_in_a_loop(false));
-}
-
-// A solver: the host looks at one number of each turn, or gets a part of the results in each.
-trace::trace results_of_turns(bool same_bytes) {
-  program_builder b;
-  const number s = b.stream();
-  const number all = b.allocation(trace::memory_kind::pinned, 1 << 20);
-  for (std::uint64_t i = 0; i < 20; ++i) {
-    b.line(70).kernel(s, "step", 15_us);
-    b.line(71).copy(s, to_host, 1 << 10, 3_us);
-    b.records().operations.back().ranges = {
-        {all, same_bytes ? 0 : i << 10, 1 << 10, trace::access::write, true}};
-    b.line(72).synchronize(s);
-  }
-  return b.run();
-}
-
-TEST(Findings, AWaitForTheResultOfEachTurnHasOtherAdvice) {
-  const finding needed = found(results_of_turns(true), "wait-in-loop");
-  EXPECT_NE(needed.title.find("for a result of each turn"), std::string::npos) << needed.title;
-  EXPECT_NE(needed.change.find("conditional node"), std::string::npos);
-  EXPECT_EQ(needed.change.find("Wait once"), std::string::npos);
-  const finding parts = found(results_of_turns(false), "wait-in-loop");
-  EXPECT_NE(parts.change.find("Wait once, behind the loop"), std::string::npos);
-  EXPECT_LT(needed.cost, parts.cost);
 }
 
 TEST(Findings, CallsOfOneNameAreNoLoopWhenTheTurnsDiffer) {

@@ -263,6 +263,19 @@ program_builder& program_builder::writes(number allocation) {
   return *this;
 }
 
+program_builder& program_builder::reads(number allocation, std::uint64_t offset,
+                                        std::uint64_t bytes) {
+  trace_.operations.back().ranges.push_back({allocation, offset, bytes, trace::access::read, true});
+  return *this;
+}
+
+program_builder& program_builder::writes(number allocation, std::uint64_t offset,
+                                         std::uint64_t bytes) {
+  trace_.operations.back().ranges.push_back(
+      {allocation, offset, bytes, trace::access::write, true});
+  return *this;
+}
+
 trace::trace program_builder::run() const {
   trace::trace t = retimed(trace_, program_, replay(program_, record_waits::yes));
   for (trace::allocation& a : t.allocations) {

@@ -73,6 +73,8 @@ class program_builder {
   // Of the operation that was issued last.
   program_builder& reads(number allocation);
   program_builder& writes(number allocation);
+  program_builder& reads(number allocation, std::uint64_t offset, std::uint64_t bytes);
+  program_builder& writes(number allocation, std::uint64_t offset, std::uint64_t bytes);
 
   [[nodiscard]] task& task_of(number operation) { return program_.tasks[operation]; }
   [[nodiscard]] const program& written() const { return program_; }

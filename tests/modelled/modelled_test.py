@@ -100,11 +100,33 @@ class Modelled(unittest.TestCase):
         self.assertIn("another run may come out differently", " ".join(done.stderr.split()))
         self.assertFalse(self.explained(self.work / "silent.sbt")["run"]["deterministic"])
 
+    def test_a_flag_is_seen_when_the_kernel_has_written_it(self):
+        done = self.run_modelled(HERE / "programs/flag.cu", "--quiet")
+        self.assertTrue(done.stdout.endswith("\nok\n"), done.stdout)
+
+    def test_a_kernel_without_room_waits_and_its_cost_is_what_a_priority_gains(self):
+        self.run_modelled(HERE / "programs/full.cu", "--quiet", name="full")
+        facts = self.explained(self.work / "full.sbt")
+        found = {f["rule"]: f for f in facts["findings"]}["kernel-fills-device"]
+        first = self.exported(self.work / "full.sbt").splitlines()[2].split(",")
+        self.assertRegex(first[-2], r"device_full:0:\d+")
+        self.run_modelled(HERE / "programs/full.cu", "--quiet", name="urgent", arguments=["urgent"])
+        urgent = self.explained(self.work / "urgent.sbt")
+        self.assertEqual(urgent["findings"], [])
+        gained = facts["run"]["length"] - urgent["run"]["length"]
+        self.assertGreater(gained, 300_000)
+        self.assertLess(abs(found["cost"] - gained), gained / 20)
+
+    def test_the_programs_own_code_takes_its_time_only_when_asked_to(self):
+        self.assertEqual(self.same_twice(HERE / "programs/own_code.cu"), "none\n")
+        done = self.run_modelled(HERE / "programs/own_code.cu", "--quiet", "--host-time")
+        self.assertEqual(done.stdout, "some\n")
+
     def test_it_does_not_matter_when_the_system_lets_a_thread_begin(self):
         self.assertTrue(THREAD_STARTS.is_file())
         # The first has a kernel that looks at memory all the while: it must not look once more.
         for source in (EXAMPLES / "08_per_thread_default_stream.cu", HERE / "programs/threads.cu",
-                       EXAMPLES / "11_callback_pipeline.cu"):
+                       HERE / "programs/maker.cu", EXAMPLES / "11_callback_pipeline.cu"):
             with self.subTest(source.name):
                 traces = set()
                 for starts in ("early", "late"):

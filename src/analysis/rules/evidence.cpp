@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/call_rules.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t most_listed = 64;    // operations and calls of a finding
 constexpr std::size_t most_sentences = 3;  // of evidence
-constexpr std::size_t loop_from = 3;       // calls from one place
+constexpr std::size_t loop_from = 4;       // calls from one place
 constexpr nanoseconds least_cost = 1000;
 
 void add_place(finding& f, number place) {
@@ -120,19 +121,46 @@ void describe(const trace::trace& t, finding& f, const std::vector<held_operatio
 namespace {
 
 // What a thread does between two of its calls: a loop does the same again and again.
-std::string body_between(const trace::trace& t, const std::vector<step>& steps, std::size_t from,
-                         std::size_t to) {
-  std::string body;
+struct turn_body {
+  std::string calls;
+  bool issues = false, computes = false;
+};
+
+turn_body body_between(const trace::trace& t, const std::vector<step>& steps, std::size_t from,
+                       std::size_t to) {
+  turn_body body;
   for (std::size_t i = from + 1; i < to; ++i) {
     if (steps[i].call == none) continue;
-    body += t.calls[steps[i].call].name;
+    body.calls += t.calls[steps[i].call].name;
     for (const issue& k : steps[i].issues) {
-      const number name = t.operations[k.operation].name;
-      if (name < t.names.size()) body += t.names[name];
+      const trace::operation& o = t.operations[k.operation];
+      if (o.name < t.names.size()) body.calls += t.names[o.name];
+      body.issues = true;
+      body.computes |= o.kind == trace::operation_kind::kernel ||
+                       o.kind == trace::operation_kind::fill ||
+                       o.kind == trace::operation_kind::host_function;
     }
-    body += ';';
+    body.calls += ';';
   }
   return body;
+}
+
+// A function that several places call makes its calls from one line as well. It is taken for a loop
+// when there is work between the calls, and a wait has any; others have work that is not the like
+// of theirs, as the copies of arrays one after another.
+bool is_turn(const turn_body& body, call_class of) {
+  return only_waits(of) ? body.issues : body.computes;
+}
+
+// Calls of one place are a loop when most of its turns are the same.
+bool is_loop(const trace::trace& t, const std::vector<step>& steps, const repeated_call& group) {
+  std::map<std::string, std::size_t> bodies;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i + 1 < group.steps.size(); ++i) {
+    const turn_body body = body_between(t, steps, group.steps[i], group.steps[i + 1]);
+    if (is_turn(body, class_of(group.name))) most = std::max(most, ++bodies[body.calls]);
+  }
+  return most + 1 >= loop_from && 2 * most >= group.steps.size() - 1;
 }
 
 // Where the line of a call is not known, calls of one name are taken for a loop as long as what
@@ -141,7 +169,7 @@ void keep_equal_turns(const trace::trace& t, const std::vector<step>& steps, rep
   std::size_t best = 0, best_length = 0, begin = 0;
   std::string last;
   for (std::size_t i = 0; i + 1 < group.steps.size(); ++i) {
-    std::string body = body_between(t, steps, group.steps[i], group.steps[i + 1]);
+    std::string body = body_between(t, steps, group.steps[i], group.steps[i + 1]).calls;
     if (i == 0 || body != last) begin = i;
     last = std::move(body);
     if (i + 2 - begin > best_length) {
@@ -181,7 +209,8 @@ std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& 
       if (group.place == none && group.steps.size() >= loop_from) {
         keep_equal_turns(t, p.threads[thread], group);
       }
-      if (group.steps.size() >= loop_from) result.push_back(std::move(group));
+      if (group.steps.size() >= loop_from && is_loop(t, p.threads[thread], group))
+        result.push_back(std::move(group));
     }
   }
   return result;

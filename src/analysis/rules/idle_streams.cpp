@@ -33,7 +33,8 @@ bool needs(const evidence& e, number operation, number other) {
   const std::vector<trace::operation>& all = e.t.operations;
   const number stream = all[other].stream;
   for (number i = other + 1; i-- > 0 && other - i < far;)
-    if (all[i].stream == stream && share_data(all[i], all[operation], data_view::careful))
+    if (all[i].stream == stream && (share_data(all[i], all[operation], data_view::careful) ||
+                                    share_host_bytes(e.t, all[i], all[operation])))
       return true;
   return false;
 }

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
-#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/rates.hpp"
@@ -27,82 +25,83 @@ nanoseconds length_of(const trace::trace& t, const std::vector<number>& calls) {
   return sum;
 }
 
-finding finding_of(const evidence& e, const std::vector<number>& calls, nanoseconds cost) {
-  finding f;
+void add_loop(const evidence& e, finding& f, const std::vector<number>& calls, nanoseconds cost) {
   f.cost = cost;
   add_calls(e.t, f, calls);
   f.evidence.push_back(
       fmt::format("{} calls, {} in all", calls.size(), text_of_time(length_of(e.t, calls))));
-  return f;
 }
 
-// Where the copy to the host that stands directly in front of a step writes; none when something
-// else stands there.
-std::optional<std::pair<number, std::uint64_t>> result_before(const evidence& e,
-                                                              const std::vector<step>& steps,
-                                                              std::size_t from, std::size_t wait) {
-  for (std::size_t i = wait; i-- > from;) {
-    for (auto k = steps[i].issues.rbegin(); k != steps[i].issues.rend(); ++k) {
-      const trace::operation& o = e.t.operations[k->operation];
-      if (o.kind == trace::operation_kind::event_record) continue;
-      if (o.kind != trace::operation_kind::copy || o.direction != copy_direction::device_to_host) {
-        return std::nullopt;
-      }
-      for (const trace::byte_range& r : o.ranges) {
-        if (r.how == trace::access::write && r.exact) return std::pair(r.allocation, r.offset);
-      }
-      return std::nullopt;
-    }
+// Waits in every `some`th turn are left, and the last one.
+void wait_in_some_turns(program& p, const repeated_call& r, std::size_t some) {
+  for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
+    if ((r.steps.size() - 1 - i) % some != 0) take_out(p.threads[r.thread][r.steps[i]]);
   }
-  return std::nullopt;
 }
 
-// Each turn copies to the same bytes of the host and waits: the next one would overwrite what the
-// host has not seen.
-bool host_needs_each_turn(const evidence& e, const repeated_call& r) {
-  const std::vector<step>& steps = e.p.threads[r.thread];
-  const auto first = result_before(e, steps, r.steps[0] + 1, r.steps[1]);
-  if (!first) return false;
-  for (std::size_t i = 2; i < r.steps.size(); ++i) {
-    if (result_before(e, steps, r.steps[i - 1] + 1, r.steps[i]) != first) return false;
+// The last one stays: behind the loop the host wants the results.
+void wait_behind_the_loop(program& p, const repeated_call& r) {
+  for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
+    take_out(p.threads[r.thread][r.steps[i]]);
   }
-  return true;
+}
+
+// Each wait is for what the one before it waited for; the last one stays as it is.
+void wait_one_turn_later(const trace::trace& t, program& p, const repeated_call& r) {
+  std::vector<step>& steps = p.threads[r.thread];
+  take_out(steps[r.steps[0]]);
+  for (std::size_t i = 1; i + 1 < r.steps.size(); ++i) {
+    const number waited = t.calls[steps[r.steps[i - 1]].call].blocked_on;
+    steps[r.steps[i]].last =
+        waited == none ? host_wait{} : host_wait{wait_scope::operation, waited};
+  }
 }
 
 }  // namespace
 
 void find_waits_in_loops(const evidence& e, findings& out) {
+  constexpr std::size_t some = 8;
   for (const repeated_call& r : repeated_calls(e.t, e.p)) {
     if (!only_waits(class_of(r.name))) continue;
+    const host_use use = use_between_waits(e, r);
     program changed = e.p;
     keep_data_order(e.t, changed);
-    // The last one stays: behind the loop the host wants the results.
-    constexpr std::size_t some = 8;
-    const bool needed = host_needs_each_turn(e, r);
-    for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
-      if (needed && (r.steps.size() - 1 - i) % some == 0) continue;
-      take_out(changed.threads[r.thread][r.steps[i]]);
+    finding f;
+    switch (use) {
+      case host_use::may_need_each_wait:
+        continue;
+      case host_use::none:
+        wait_behind_the_loop(changed, r);
+        f.change =
+            "Wait once, behind the loop. Where streams need each other's results, order them with "
+            "cudaEventRecord and cudaStreamWaitEvent instead, which do not stop the host.";
+        break;
+      case host_use::other_results:
+        wait_one_turn_later(e.t, changed, r);
+        f.change =
+            "Issue the next turn before waiting for this one's results: an event behind each turn, "
+            "and cudaEventSynchronize one turn later (that is the cost). Where the host looks at "
+            "them only behind the loop, wait once there.";
+        break;
+      case host_use::same_result:
+        wait_in_some_turns(changed, r, some);
+        f.change = fmt::format(
+            "Look at the result in every few turns only (the cost is that of waiting in every "
+            "{}th), issue the next turn before waiting for this one's result, or let the device "
+            "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the "
+            "host.",
+            some);
+        break;
     }
     const nanoseconds cost = e.gain(changed);
     if (!e.worth(cost)) continue;
-    finding f = finding_of(e, calls_of(e.p, r), cost);
+    add_loop(e, f, calls_of(e.p, r), cost);
     f.rule = "wait-in-loop";
-    f.title = fmt::format("{} in a loop{}", r.name, needed ? ", for a result of each turn" : "");
+    f.title = fmt::format("{} in a loop{}", r.name,
+                          use == host_use::none ? "" : ", for a result of each turn");
     f.why =
         "The host waits in every turn, and the device then waits for the host to issue the next "
         "work.";
-    if (needed) {
-      f.change = fmt::format(
-          "Look at the result in every few turns only (the cost is that of waiting in every {}th), "
-          "issue the next turn before waiting for this one's result, or let the device decide: a "
-          "graph with a conditional node (cudaGraphCondTypeWhile) loops without the host.",
-          some);
-      out.push_back(std::move(f));
-      continue;
-    }
-    f.change =
-        "Wait once, behind the loop. Where streams need each other's results, order them with "
-        "cudaEventRecord and cudaStreamWaitEvent instead, which do not stop the host.";
     out.push_back(std::move(f));
   }
 }
@@ -135,7 +134,8 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     if (copies.size() < 3) continue;
     const nanoseconds cost = e.gain(changed);
     if (!e.worth(cost)) continue;
-    finding f = finding_of(e, calls_of(e.p, r), cost);
+    finding f;
+    add_loop(e, f, calls_of(e.p, r), cost);
     f.rule = "synchronous-copy-in-loop";
     f.title = fmt::format("{} in a loop", r.name);
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";
@@ -166,7 +166,8 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
   std::sort(calls.begin(), calls.end());
-  finding f = finding_of(e, calls, cost);
+  finding f;
+  add_loop(e, f, calls, cost);
   f.rule = "allocation-in-loop";
   f.title = fmt::format("{} in a loop", fmt::join(names, ", "));
   f.why =

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <limits>
+#include <set>
 
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
@@ -13,17 +14,21 @@ void find_full_device(const evidence& e, findings& out) {
   constexpr double small = 0.5, full = 0.99;
   constexpr std::int8_t urgent = -5;
   std::vector<held_operation> held;
-  program changed = e.p;
+  std::set<number> streams;
   for (const held_operation& h : held_by(e.t, trace::wait_cause::device_full)) {
     const trace::operation &o = e.t.operations[h.operation], &by = e.t.operations[h.by.from];
     if (o.stream == by.stream || o.priority > by.priority ||
         share_of_device(e.t, h.operation) > small || share_of_device(e.t, h.by.from) < full) {
       continue;
     }
-    changed.tasks[h.operation].what.priority = urgent;
+    streams.insert(o.stream);
     held.push_back(h);
   }
   if (held.empty()) return;
+  // A priority is that of a stream: of all that is in it.
+  program changed = e.p;
+  for (number i = 0; i < e.t.operations.size(); ++i)
+    if (streams.contains(e.t.operations[i].stream)) changed.tasks[i].what.priority = urgent;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 

@@ -77,7 +77,7 @@ struct held_operation {
 // "kernel b on stream 2 waited for kernel a on stream 1: 12 µs"; the longest first.
 void describe(const trace::trace& t, finding& f, const std::vector<held_operation>& held);
 
-// Calls that are made again and again from one place of the program, with work issued in between.
+// Calls that are made again and again from one place of the program, with the same work in between.
 struct repeated_call {
   number thread = 0;
   std::vector<std::size_t> steps;  // of that thread, in order
@@ -85,5 +85,17 @@ struct repeated_call {
   std::string name;
 };
 [[nodiscard]] std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& p);
+
+// What the host's memory says about the waits of a loop.
+enum class host_use : std::uint8_t {
+  none,                // no turn gives the host anything or takes from what another one took
+  other_results,       // each turn has results, and their bytes are its own
+  same_result,         // each turn writes the same bytes directly in front of its wait
+  may_need_each_wait,  // the host may write or read between what two turns do with its memory
+};
+[[nodiscard]] host_use use_between_waits(const evidence& e, const repeated_call& r);
+// Both use the same bytes of the host's memory, be it only for reading: it may be filled between.
+[[nodiscard]] bool share_host_bytes(const trace::trace& t, const trace::operation& a,
+                                    const trace::operation& b);
 
 }  // namespace sb::analysis

@@ -1,0 +1,168 @@
+// What the host may do with its memory between the waits of a loop. What it reads and writes itself
+// is not in a trace: where copies of different turns use the same bytes of it, or work of the
+// device uses it directly, a wait between them may be what keeps the data right.
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "analysis/rules/rules.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+bool is_host_memory(const trace::trace& t, const trace::byte_range& r) {
+  return r.allocation < t.allocations.size() &&
+         t.allocations[r.allocation].kind != trace::memory_kind::device;
+}
+
+struct host_touch {
+  trace::byte_range range;
+  std::size_t turn = 0;
+};
+
+// Operations that were issued from the turn before a loop's first wait up to its last one.
+class turns {
+ public:
+  turns(const evidence& e, const repeated_call& r) : e_(e) {
+    const std::vector<step>& steps = e.p.threads[r.thread];
+    const std::size_t length = r.steps[1] - r.steps[0];
+    begin_ = e.t.calls[steps[r.steps[0] - std::min(r.steps[0], length - 1)].call].begin;
+    for (const std::size_t i : r.steps) ends_.push_back(e.t.calls[steps[i].call].end);
+  }
+
+  // False when it is not known what bytes of the host are used, or by whom.
+  bool look() {
+    for (const trace::operation& o : e_.t.operations) {
+      if (o.called == never || o.called < begin_ || o.called >= ends_.back()) continue;
+      if (!add(o)) return false;
+    }
+    std::sort(touches_.begin(), touches_.end(), [](const host_touch& a, const host_touch& b) {
+      return std::pair(a.range.allocation, a.range.offset) <
+             std::pair(b.range.allocation, b.range.offset);
+    });
+    return true;
+  }
+
+  [[nodiscard]] bool any_results() const {
+    return std::any_of(touches_.begin(), touches_.end(), is_result);
+  }
+
+  // Bytes that different turns use; `by_all` asks each of those uses.
+  template <class Predicate>
+  [[nodiscard]] std::pair<bool, bool> used_again(Predicate by_all) const {
+    bool again = false, all = true;
+    for (std::size_t i = 0; i < touches_.size();) {
+      std::uint64_t end = 0;
+      std::size_t k = i;
+      bool differ = false;
+      for (; k < touches_.size() && touches_[k].range.allocation == touches_[i].range.allocation &&
+             (k == i || touches_[k].range.offset < end);
+           ++k) {
+        end = std::max(end, touches_[k].range.offset + touches_[k].range.bytes);
+        differ |= touches_[k].turn != touches_[i].turn;
+      }
+      again |= differ;
+      for (; i < k; ++i) all &= !differ || by_all(touches_[i]);
+    }
+    return {again, all};
+  }
+
+  static bool is_result(const host_touch& h) { return h.range.how != trace::access::read; }
+
+ private:
+  bool add(const trace::operation& o) {
+    if (o.kind == trace::operation_kind::host_function) return false;
+    const std::size_t turn = static_cast<std::size_t>(
+        std::upper_bound(ends_.begin(), ends_.end(), o.called) - ends_.begin());
+    bool found = false;
+    for (const trace::byte_range& r : o.ranges) {
+      if (!is_host_memory(e_.t, r)) continue;
+      if (o.kind != trace::operation_kind::copy || !r.exact) return false;
+      touches_.push_back({r, turn});
+      found = true;
+    }
+    // A copy of pageable memory has left it, or is there, when its call returns.
+    return found || o.kind != trace::operation_kind::copy ||
+           o.host_memory == trace::memory_kind::device ||
+           (o.host_memory == trace::memory_kind::pageable && !o.in_graph);
+  }
+
+  const evidence& e_;
+  nanoseconds begin_ = 0;
+  std::vector<nanoseconds> ends_;  // of the waits
+  std::vector<host_touch> touches_;
+};
+
+// Where the copy to the host that stands directly in front of a step writes; none when something
+// else stands there.
+std::optional<std::pair<number, std::uint64_t>> result_before(const evidence& e,
+                                                              const std::vector<step>& steps,
+                                                              std::size_t from, std::size_t wait) {
+  for (std::size_t i = wait; i-- > from;) {
+    for (auto k = steps[i].issues.rbegin(); k != steps[i].issues.rend(); ++k) {
+      const trace::operation& o = e.t.operations[k->operation];
+      if (o.kind == trace::operation_kind::event_record) continue;
+      if (o.kind != trace::operation_kind::copy || o.direction != copy_direction::device_to_host) {
+        return std::nullopt;
+      }
+      for (const trace::byte_range& r : o.ranges) {
+        if (r.how == trace::access::write && r.exact) return std::pair(r.allocation, r.offset);
+      }
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+// Each turn copies to the same bytes of the host and waits.
+bool same_result_each_turn(const evidence& e, const repeated_call& r) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  const auto first = result_before(e, steps, r.steps[0] + 1, r.steps[1]);
+  if (!first) return false;
+  for (std::size_t i = 2; i < r.steps.size(); ++i) {
+    if (result_before(e, steps, r.steps[i - 1] + 1, r.steps[i]) != first) return false;
+  }
+  return true;
+}
+
+// The program asks for times between the waits, or another thread waits for this one there.
+bool others_follow(const evidence& e, const repeated_call& r) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  for (std::size_t i = r.steps.front(); i < r.steps.back(); ++i) {
+    if (e.t.calls[steps[i].call].name.starts_with("cudaEventElapsedTime")) return true;
+  }
+  const nanoseconds begin = e.t.calls[steps[r.steps.front()].call].end;
+  const nanoseconds end = e.t.calls[steps[r.steps.back()].call].begin;
+  return std::any_of(
+      e.t.thread_waits.begin(), e.t.thread_waits.end(), [&](const trace::thread_wait& w) {
+        return w.other == r.thread && w.end > w.begin && w.end >= begin && w.end < end;
+      });
+}
+
+}  // namespace
+
+host_use use_between_waits(const evidence& e, const repeated_call& r) {
+  turns all(e, r);
+  if (others_follow(e, r) || !all.look()) return host_use::may_need_each_wait;
+  const auto [again, results_only] = all.used_again(turns::is_result);
+  if (!again) return all.any_results() ? host_use::other_results : host_use::none;
+  return results_only && same_result_each_turn(e, r) ? host_use::same_result
+                                                     : host_use::may_need_each_wait;
+}
+
+bool share_host_bytes(const trace::trace& t, const trace::operation& a, const trace::operation& b) {
+  for (const trace::byte_range& x : a.ranges) {
+    if (!is_host_memory(t, x)) continue;
+    for (const trace::byte_range& y : b.ranges) {
+      if (x.allocation == y.allocation &&
+          (!x.exact || !y.exact ||
+           (x.offset < y.offset + y.bytes && y.offset < x.offset + x.bytes))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace sb::analysis

@@ -1,0 +1,188 @@
+// Findings about loops: which waits the host's memory may need, and what is no loop at all.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+constexpr std::uint64_t part = 1 << 10;
+constexpr std::uint64_t turns = 20;
+
+// --- waits and the host's memory
+
+// A solver: the host looks at one number of each turn, or gets a part of the results in each.
+trace::trace results_of_turns(bool same_bytes) {
+  program_builder b;
+  const number s = b.stream();
+  const number all = b.allocation(trace::memory_kind::pinned, turns * part);
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    b.line(70).kernel(s, "step", 15_us);
+    b.line(71).copy(s, to_host, part, 3_us);
+    b.writes(all, same_bytes ? 0 : i * part, part);
+    b.line(72).synchronize(s);
+  }
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AWaitForTheResultOfEachTurnHasOtherAdvice) {
+  const finding needed = found(results_of_turns(true), "wait-in-loop");
+  EXPECT_NE(needed.title.find("for a result of each turn"), std::string::npos) << needed.title;
+  EXPECT_NE(needed.change.find("conditional node"), std::string::npos);
+  EXPECT_EQ(needed.change.find("Wait once"), std::string::npos);
+}
+
+// The same with each wait one turn later, as the advice has it.
+trace::trace results_one_turn_later() {
+  program_builder b;
+  const number s = b.stream();
+  const number all = b.allocation(trace::memory_kind::pinned, turns * part);
+  const number done[2] = {b.event(), b.event()};
+  b.event_cost = 0;
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    b.line(70).kernel(s, "step", 15_us);
+    b.line(71).copy(s, to_host, part, 3_us);
+    b.writes(all, i * part, part);
+    b.record(s, done[i % 2]);
+    if (i > 0 && i + 1 < turns) b.line(72).synchronize_event(done[(i + 1) % 2]);
+  }
+  b.synchronize(s);
+  return b.run();
+}
+
+TEST(FindingsOfLoops, ResultsInBytesOfTheirOwnCanBeWaitedForOneTurnLater) {
+  const trace::trace t = results_of_turns(false);
+  const finding f = found(t, "wait-in-loop");
+  EXPECT_NE(f.change.find("one turn later"), std::string::npos) << f.change;
+  EXPECT_EQ(f.cost, t.end - results_one_turn_later().end);
+}
+
+// Copy in, compute, copy out, with as many buffers of the host as it says; the host fills the next
+// one and reads the last one's results behind the wait.
+trace::trace with_buffers_in_turn(std::uint64_t buffers, bool results) {
+  program_builder b;
+  const number in = b.allocation(trace::memory_kind::pinned, buffers * part);
+  const number out = b.allocation(trace::memory_kind::pinned, buffers * part);
+  std::vector<number> s, done;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(buffers, 2); ++i) {
+    s.push_back(b.stream());
+    done.push_back(b.event());
+  }
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    const std::uint64_t k = i % s.size();
+    if (i >= s.size()) b.line(80).synchronize_event(done[k]);
+    b.line(81).copy(s[k], to_device, part, 6_us);
+    b.reads(in, (i % buffers) * part, part);
+    b.line(82).kernel(s[k], "work", 5_us);
+    if (results) {
+      b.line(83).copy(s[k], to_host, part, 6_us);
+      b.writes(out, (i % buffers) * part, part);
+    }
+    b.line(84).record(s[k], done[k]);
+  }
+  b.line(86).synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AWaitBeforeTheHostFillsABufferAgainIsHealthy) {
+  expect_healthy(with_buffers_in_turn(1, false));
+  expect_healthy(with_buffers_in_turn(2, false));
+  found(with_buffers_in_turn(turns, false), "wait-in-loop");
+}
+
+TEST(FindingsOfLoops, APipelineWithTwoBuffersIsHealthy) {
+  expect_healthy(with_buffers_in_turn(2, true));
+  expect_healthy(with_buffers_in_turn(1, true));
+}
+
+trace::trace kernels_and_waits(trace::memory_kind memory) {
+  program_builder b;
+  const number s = b.stream();
+  const number data = b.allocation(memory, 1 << 20);
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    b.line(90).kernel(s, "work", 5_us);
+    b.writes(data);
+    b.line(91).synchronize(s);
+  }
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AWaitBehindKernelsThatUseTheHostsMemoryIsHealthy) {
+  expect_without(kernels_and_waits(trace::memory_kind::managed), "wait-in-loop");
+  expect_without(kernels_and_waits(trace::memory_kind::pinned), "wait-in-loop");
+  found(kernels_and_waits(trace::memory_kind::device), "wait-in-loop");
+}
+
+trace::trace host_function_and_wait(bool function) {
+  program_builder b;
+  const number s = b.stream();
+  for (std::uint64_t i = 0; i < turns; ++i) {
+    b.line(90).kernel(s, "work", 5_us);
+    if (function) b.line(91).host_function(s, "note", 1_us);
+    b.line(92).synchronize(s);
+  }
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AWaitBehindAHostFunctionIsHealthy) {
+  expect_without(host_function_and_wait(true), "wait-in-loop");
+  found(host_function_and_wait(false), "wait-in-loop");
+}
+
+TEST(FindingsOfLoops, StreamsThatUseOneBufferOfTheHostInTurnMayNeedTheWaitBetween) {
+  const auto program = [](bool one_buffer) {
+    program_builder b;
+    const number host = b.allocation(trace::memory_kind::pinned, 2 * part);
+    for (std::uint64_t i = 0; i < 2; ++i) {
+      const number s = b.stream();
+      b.line(60).copy(s, to_device, part, 100_us);
+      b.reads(host, one_buffer ? 0 : i * part, part);
+      b.line(61).kernel(s, "work", 100_us);
+      b.line(62 + static_cast<std::uint32_t>(i)).synchronize(s);
+    }
+    return b.run();
+  };
+  expect_without(program(true), "streams-never-overlap");
+  found(program(false), "streams-never-overlap");
+}
+
+// --- what is a loop
+
+// A function of the program that copies an array to the device, called from several places.
+trace::trace arrays_copied(int arrays, bool kernel_between) {
+  program_builder b;
+  const number s = b.stream();
+  for (int i = 0; i < arrays; ++i) {
+    b.line(20).allocate("cudaMalloc", trace::memory_kind::device, 1 << 24);
+    b.line(21).copy_and_wait(to_device, 1 << 24, 1400_us);
+    if (kernel_between) b.line(22).kernel(s, "work", 900_us);
+  }
+  b.line(24).kernel(s, "add", 100_us);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfLoops, ArraysCopiedOneAfterAnotherAreNoLoop) {
+  expect_without(arrays_copied(3, false), "synchronous-copy-in-loop");
+  expect_without(arrays_copied(6, false), "synchronous-copy-in-loop");
+  found(arrays_copied(6, true), "synchronous-copy-in-loop");
+}
+
+TEST(FindingsOfLoops, AFunctionThatWaitsBehindDifferentWorkIsNoLoop) {
+  const auto program = [](bool same) {
+    program_builder b;
+    const number s = b.stream();
+    for (int i = 0; i < 6; ++i) {
+      b.line(30).kernel(s, same ? "work" : "work" + std::to_string(i), 5_us);
+      b.line(10).synchronize(s);
+    }
+    return b.run();
+  };
+  expect_without(program(false), "wait-in-loop");
+  found(program(true), "wait-in-loop");
+}
+
+}  // namespace
+}  // namespace sb::analysis
