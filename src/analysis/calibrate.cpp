@@ -7,6 +7,7 @@
 #include "analysis/program.hpp"
 #include "analysis/replay.hpp"
 #include "analysis/thread_order.hpp"
+#include "model/profile.hpp"
 
 namespace sb::analysis {
 
@@ -29,8 +30,12 @@ struct moment {
 class guided_run {
  public:
   guided_run(const trace::trace& recorded, const program& p);
-  // When each operation could have started.
-  std::vector<nanoseconds> go();
+  // When each operation could have started, and what ended then.
+  struct start {
+    nanoseconds time = never;
+    number behind = none;
+  };
+  std::vector<start> go();
 
  private:
   void submit(number operation);
@@ -47,7 +52,8 @@ class guided_run {
   std::vector<command_id> commands_;
   std::vector<std::uint32_t> grants_;
   std::vector<bool> over_;  // its recorded end has passed
-  std::vector<nanoseconds> could_start_;
+  std::vector<start> could_start_;
+  number ending_ = none;
   std::priority_queue<moment, std::vector<moment>, std::greater<>> moments_;
   std::uint64_t order_ = 0;
   nanoseconds now_ = 0;
@@ -60,7 +66,7 @@ guided_run::guided_run(const trace::trace& recorded, const program& p)
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
       over_(p.tasks.size(), false),
-      could_start_(p.tasks.size(), never) {
+      could_start_(p.tasks.size()) {
   for (const program_stream& s : p.streams) {
     streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
   }
@@ -72,11 +78,12 @@ guided_run::guided_run(const trace::trace& recorded, const program& p)
   }
 }
 
-std::vector<nanoseconds> guided_run::go() {
+std::vector<guided_run::start> guided_run::go() {
   while (!moments_.empty()) {
     const moment m = moments_.top();
     moments_.pop();
     now_ = m.time;
+    ending_ = m.kind == moment::what::comes ? none : m.operation;
     switch (m.kind) {
       case moment::what::comes:
         submit(m.operation);
@@ -120,11 +127,11 @@ void guided_run::follow() {
       const auto operation = static_cast<number>(a.payload);
       switch (a.kind) {
         case sched::action_kind::reached:
-          could_start_[operation] = now_;
+          could_start_[operation] = {now_, ending_};
           break;
         case sched::action_kind::start:
           if (program_.tasks[operation].what.kind != command_kind::kernel) {
-            could_start_[operation] = now_;
+            could_start_[operation] = {now_, ending_};
           }
           // Recorded as over although the scheduler would only start it now.
           if (over_[operation]) scheduler_.complete({a.id});
@@ -145,7 +152,7 @@ void guided_run::follow() {
 void guided_run::granted(number operation, std::uint64_t blocks) {
   const task& t = program_.tasks[operation];
   const trace::operation& o = recorded_.operations[operation];
-  if (could_start_[operation] == never) could_start_[operation] = now_;
+  if (could_start_[operation].time == never) could_start_[operation] = {now_, ending_};
   const std::uint64_t wave = grants_[operation]++ % t.waves;
   const nanoseconds length = t.duration * (wave + 1) / t.waves - t.duration * wave / t.waves;
   push(std::min(std::max(now_, o.started) + length, std::max(now_, o.ended)),
@@ -233,17 +240,73 @@ void settle_shared_kernels(const trace::trace& recorded, program& p) {
   }
 }
 
+start_gaps::streams streams_of(const program& p, number a, number b) {
+  return p.tasks[a].stream == p.tasks[b].stream ? start_gaps::streams::same
+                                                : start_gaps::streams::different;
+}
+
+const timing_profile* timing_of(const trace::trace& recorded) {
+  if (recorded.head.clock != trace::clock_kind::modelled) return nullptr;
+  const profile* known = find_profile(recorded.head.profile);
+  return known == nullptr ? nullptr : &known->timing;
+}
+
+// How long each operation took from where it could start, and which part of the way decided.
+void time_starts(const trace::trace& recorded, program& p) {
+  const std::vector<guided_run::start> could_start = guided_run(recorded, p).go();
+  p.gaps.fall_back_to(timing_of(recorded));
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    task& t = p.tasks[i];
+    const trace::operation& o = recorded.operations[i];
+    const guided_run::start& could = could_start[i];
+    if (could.time == never || o.started == never) continue;
+    t.lag = o.started - std::min(o.started, could.time);
+    const start_class what = start_class_of(t.what);
+    if (what == start_class::other || o.queued == never || o.started < could.time) continue;
+    t.held = could.time - o.queued;
+    t.start = t.held == 0 || could.behind == none ? start_rule::by_arrival : start_rule::by_gap;
+    if (t.start == start_rule::by_arrival) p.gaps.saw_arrival(what, t.held + t.lag);
+  }
+  p.gaps.settle();
+  // What came later than the gap behind it asked for says nothing about that gap.
+  start_gaps gaps = p.gaps;
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    task& t = p.tasks[i];
+    if (t.start != start_rule::by_gap) continue;
+    const start_class what = start_class_of(t.what);
+    const std::optional<nanoseconds> arrival = p.gaps.arrival(what);
+    const number behind = could_start[i].behind;
+    if (arrival && t.held + t.lag <= *arrival) {
+      t.start = start_rule::by_arrival;
+    } else {
+      gaps.saw_gap(start_class_of(p.tasks[behind].what), what, streams_of(p, i, behind), t.lag);
+    }
+  }
+  gaps.settle();
+  p.gaps = std::move(gaps);
+}
+
 }  // namespace
+
+nanoseconds lag_of(const program& p, number operation, nanoseconds held, number behind) {
+  const task& t = p.tasks[operation];
+  if (t.start == start_rule::as_recorded || held == t.held) return t.lag;
+  const start_class what = start_class_of(t.what);
+  const bool follows = held != 0 && behind != none;
+  std::optional<nanoseconds> arrival = t.held + t.lag, gap = t.lag;
+  if (t.start == start_rule::by_gap) {
+    arrival = p.gaps.arrival(what);
+  } else if (follows) {
+    gap = p.gaps.gap(start_class_of(p.tasks[behind].what), what, streams_of(p, operation, behind));
+  }
+  if (!arrival || (follows && !gap)) return t.lag;
+  const nanoseconds coming = *arrival - std::min(*arrival, held);
+  return follows ? std::max(coming, *gap) : coming;
+}
 
 program program_of(const trace::trace& recorded) {
   program p = skeleton_of(recorded);
-  const std::vector<nanoseconds> could_start = guided_run(recorded, p).go();
-  for (number i = 0; i < p.tasks.size(); ++i) {
-    const nanoseconds started = recorded.operations[i].started;
-    if (could_start[i] != never && started != never && started > could_start[i]) {
-      p.tasks[i].lag = started - could_start[i];
-    }
-  }
+  time_starts(recorded, p);
   time_host(recorded, p);
   settle_shared_kernels(recorded, p);
   return p;

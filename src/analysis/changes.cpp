@@ -162,7 +162,9 @@ void launch_as_graph(program& p, number thread, const std::vector<std::size_t>& 
     s.between = i == 0 ? std::min(s.between, launch) : 0;
     for (issue& k : s.issues) {
       k.offset = s.between;
-      if (i > 0) p.tasks[k.operation].lag = std::min(p.tasks[k.operation].lag, lag);
+      if (i == 0) continue;
+      p.tasks[k.operation].lag = std::min(p.tasks[k.operation].lag, lag);
+      p.tasks[k.operation].start = start_rule::as_recorded;
     }
   }
 }

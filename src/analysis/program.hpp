@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/start_gaps.hpp"
 #include "sched/scheduler.hpp"
 #include "trace/trace.hpp"
 
@@ -61,6 +62,13 @@ struct step {
   [[nodiscard]] nanoseconds own() const { return before + between + after; }
 };
 
+// What decides about the lag of an operation when it comes to its start in another way than it did.
+enum class start_rule : std::uint8_t {
+  as_recorded,  // nothing: it stays
+  by_arrival,   // it had to come from the host, and waited for nothing that was over later
+  by_gap,       // it followed something else on the device
+};
+
 struct task {
   command what;          // without stream, record and payload, which the replay sets
   number stream = none;  // of program::streams
@@ -68,8 +76,10 @@ struct task {
   std::vector<number> after;
   std::vector<number> loading;  // what it comes after as its kernel's first use
   nanoseconds lag = 0;          // from the moment it may start until it does
-  nanoseconds duration = 0;     // kernels: with the whole device to itself
-  std::uint32_t waves = 1;      // kernels: of these, one after another
+  start_rule start = start_rule::as_recorded;
+  nanoseconds held = 0;      // as it was recorded: from its call until it could start
+  nanoseconds duration = 0;  // kernels: with the whole device to itself
+  std::uint32_t waves = 1;   // kernels: of these, one after another
 };
 
 struct program_stream {
@@ -79,6 +89,7 @@ struct program_stream {
 
 struct program {
   sched::machine machine;
+  start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations
   std::vector<std::vector<step>> threads;  // numbered as the trace's threads
@@ -94,6 +105,11 @@ struct program {
 // The part of the program that can be read off the records: what each call does, without its
 // timing. Operations and calls that never came to their end are left out.
 [[nodiscard]] program skeleton_of(const trace::trace& recorded);
+
+// From the moment an operation may start until it does: `held` after its call, `behind` another one
+// that ended then (none: nothing did).
+[[nodiscard]] nanoseconds lag_of(const program& p, number operation, nanoseconds held,
+                                 number behind);
 
 // With the timing: replaying it gives the recorded times.
 [[nodiscard]] program program_of(const trace::trace& recorded);

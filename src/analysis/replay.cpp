@@ -83,6 +83,7 @@ class run {
   std::uint64_t order_ = 0;
   nanoseconds now_ = 0;
   number last_ended_ = none;
+  number ending_ = none;  // what ends at this moment and may let others start
   std::vector<number> last_in_stream_;
 };
 
@@ -124,6 +125,7 @@ timing run::go() {
     const event e = events_.top();
     events_.pop();
     now_ = e.time;
+    ending_ = e.kind == event_kind::thread_goes_on ? none : e.what;
     switch (e.kind) {
       case event_kind::operation_ends:
         ended(e.what);
@@ -412,7 +414,7 @@ void run::started(number operation) {
   }
   if (recorder_) recorder_->may_start(operation, now_);
   operation_times& times = result_.operations[operation];
-  times.started = now_ + t.lag;
+  times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
   at(times.started + t.duration, event_kind::operation_ends, operation);
 }
 
@@ -426,7 +428,7 @@ void run::granted(number operation, std::uint64_t blocks) {
   nanoseconds from = now_;
   if (times.started == never) {
     if (recorder_) recorder_->may_start(operation, now_);
-    times.started = now_ + t.lag;
+    times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
   }
   from = std::max(from, times.started);
   const nanoseconds length = t.duration * (wave + 1) / waves - t.duration * wave / waves;

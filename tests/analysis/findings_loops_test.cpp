@@ -115,6 +115,29 @@ TEST(FindingsOfLoops, AWaitBehindKernelsThatUseTheHostsMemoryIsHealthy) {
   found(kernels_and_waits(trace::memory_kind::device), "wait-in-loop");
 }
 
+// An idle device starts a copy sooner than one that has to follow a kernel.
+trace::trace copies_behind_kernels(bool waits) {
+  constexpr nanoseconds idle = 1_us, behind_others = 3_us;
+  program_builder b;
+  const number s = b.stream();
+  const number data = b.allocation(trace::memory_kind::pinned, (turns + 2) * part);
+  for (std::uint64_t i = 0; i < turns + 2; ++i) {
+    const bool first = i == 0 || (waits && i > 2);
+    b.lag = first ? idle : behind_others;
+    b.line(i < 2 ? 50 : 60).copy(s, to_device, part, 10_us);
+    b.reads(data, i * part, part);
+    b.lag = behind_others;
+    b.line(i < 2 ? 51 : 61).kernel(s, "work", 5_us);
+    if (i > 1 && (waits || i == turns + 1)) b.line(62).synchronize(s);
+  }
+  return b.run();
+}
+
+TEST(FindingsOfLoops, WhatIsNotWaitedForAnyMoreFollowsAsOthersDo) {
+  const trace::trace t = copies_behind_kernels(true);
+  EXPECT_EQ(found(t, "wait-in-loop").cost, t.end - copies_behind_kernels(false).end);
+}
+
 trace::trace host_function_and_wait(bool function) {
   program_builder b;
   const number s = b.stream();

@@ -12,7 +12,7 @@ program_builder::program_builder() {
   trace_.head.deterministic = true;
   trace_.head.end = trace::ending::complete;
   trace_.head.program = "program";
-  trace_.head.profile = "h200";
+  trace_.head.profile = "example";  // its devices start everything after `lag`
   trace_.devices.push_back({.name = "NVIDIA H200",
                             .multiprocessors = 132,
                             .threads_per_multiprocessor = 2048,

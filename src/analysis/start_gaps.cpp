@@ -1,0 +1,62 @@
+#include "analysis/start_gaps.hpp"
+
+#include <algorithm>
+
+namespace sb::analysis {
+
+namespace {
+
+// The median, which is then all that is left.
+void settle_one(std::vector<trace::nanoseconds>& seen) {
+  const auto middle = seen.begin() + static_cast<std::ptrdiff_t>(seen.size() / 2);
+  std::nth_element(seen.begin(), middle, seen.end());
+  seen = {*middle};
+}
+
+bool is_copy(start_class c) {
+  return c == start_class::to_device || c == start_class::to_host || c == start_class::inside;
+}
+
+}  // namespace
+
+start_class start_class_of(const command& c) {
+  const bool works = c.kind == command_kind::kernel || c.kind == command_kind::fill ||
+                     c.kind == command_kind::copy;
+  if (!works) return start_class::other;
+  if (c.order == command_order::free) return start_class::graph_node;
+  if (c.kind != command_kind::copy) return start_class::compute;
+  if (c.direction == copy_direction::host_to_device) return start_class::to_device;
+  return c.direction == copy_direction::device_to_host ? start_class::to_host : start_class::inside;
+}
+
+void start_gaps::settle() {
+  for (auto& [what, seen] : arrivals_) settle_one(seen);
+  for (auto& [what, seen] : gaps_) settle_one(seen);
+}
+
+std::optional<start_gaps::nanoseconds> start_gaps::arrival(start_class what) const {
+  if (const auto seen = arrivals_.find(what); seen != arrivals_.end()) return seen->second.front();
+  if (timing_ == nullptr) return std::nullopt;
+  return static_cast<nanoseconds>(what == start_class::compute ? timing_->kernel_submit_ns
+                                                               : timing_->submit_ns);
+}
+
+std::optional<start_gaps::nanoseconds> start_gaps::gap(start_class before, start_class what,
+                                                       streams which) const {
+  if (const auto seen = gaps_.find({before, what, which}); seen != gaps_.end()) {
+    return seen->second.front();
+  }
+  if (timing_ == nullptr) return std::nullopt;
+  if (what == start_class::graph_node) return static_cast<nanoseconds>(timing_->graph_gap_ns);
+  // A node of a graph may have been of either kind; kernels are what most are.
+  const bool computed = before == start_class::compute || before == start_class::graph_node;
+  if (what == start_class::compute && computed) {
+    return static_cast<nanoseconds>(timing_->kernel_gap_ns);
+  }
+  if (is_copy(what) && what == before) {
+    return static_cast<nanoseconds>(which == streams::same ? 0 : timing_->copy_switch_ns);
+  }
+  return static_cast<nanoseconds>(timing_->engine_gap_ns);
+}
+
+}  // namespace sb::analysis
