@@ -107,10 +107,13 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
   head.host_bytes = host_bytes();
   head.program = program_name();
   head.profile = profile;
+  // The programs that this one starts have the same environment and traces of their own.
+  const bool started_by_other = std::getenv("STREAMBED_TRACE_BESIDE") != nullptr;
   // In modelled time threads take turns, and the same program gives the same bytes.
-  auto out =
-      trace::writer::open(path, head, trace::existing_file::replace,
-                          modelled ? trace::call_order::as_returned : trace::call_order::gathered);
+  auto out = trace::writer::open(
+      path, head, started_by_other ? trace::existing_file::beside : trace::existing_file::replace,
+      modelled ? trace::call_order::as_returned : trace::call_order::gathered);
+  ::setenv("STREAMBED_TRACE_BESIDE", "1", 0);
   if (!out) {
     std::fprintf(stderr, "streambed: no trace is written: %s\n", out.message().c_str());
     return nullptr;

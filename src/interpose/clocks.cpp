@@ -9,7 +9,7 @@
 #include "interpose/hooks.hpp"
 
 using sb::interpose::begin_ns;
-using sb::interpose::following;
+using sb::interpose::following_from_now;
 using sb::interpose::ns_of;
 using sb::interpose::since_begin;
 using sb::interpose::timespec_of;
@@ -36,7 +36,7 @@ bool is_modelled(clockid_t clock) {
 }  // namespace
 
 SB_INTERPOSED int clock_gettime(clockid_t clock, timespec* out) noexcept {
-  const auto* h = is_modelled(clock) ? following() : nullptr;
+  const auto* h = is_modelled(clock) ? following_from_now() : nullptr;
   if (h == nullptr) {
     SB_NEXT(clock_gettime);
     return real_clock_gettime(clock, out);
@@ -47,7 +47,7 @@ SB_INTERPOSED int clock_gettime(clockid_t clock, timespec* out) noexcept {
 }
 
 SB_INTERPOSED int gettimeofday(timeval* out, void* zone) noexcept {
-  const auto* h = following();
+  const auto* h = following_from_now();
   if (h == nullptr) {
     SB_NEXT(gettimeofday);
     return real_gettimeofday(out, zone);
@@ -59,7 +59,7 @@ SB_INTERPOSED int gettimeofday(timeval* out, void* zone) noexcept {
 }
 
 SB_INTERPOSED time_t time(time_t* out) noexcept {
-  const auto* h = following();
+  const auto* h = following_from_now();
   if (h == nullptr) {
     SB_NEXT(time);
     return real_time(out);
@@ -71,7 +71,7 @@ SB_INTERPOSED time_t time(time_t* out) noexcept {
 }
 
 SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
-  const auto* h = following();
+  const auto* h = following_from_now();
   if (h == nullptr) {
     SB_NEXT(nanosleep);
     return real_nanosleep(wanted, left);
@@ -82,7 +82,7 @@ SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
 
 SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted,
                                   timespec* left) {
-  const auto* h = is_modelled(clock) ? following() : nullptr;
+  const auto* h = is_modelled(clock) ? following_from_now() : nullptr;
   if (h == nullptr) {
     SB_NEXT(clock_nanosleep);
     return real_clock_nanosleep(clock, flags, wanted, left);
@@ -95,7 +95,7 @@ SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wa
 }
 
 SB_INTERPOSED int usleep(useconds_t wanted) {
-  const auto* h = following();
+  const auto* h = following_from_now();
   if (h == nullptr) {
     SB_NEXT(usleep);
     return real_usleep(wanted);
@@ -105,7 +105,7 @@ SB_INTERPOSED int usleep(useconds_t wanted) {
 }
 
 SB_INTERPOSED unsigned sleep(unsigned wanted) {
-  const auto* h = following();
+  const auto* h = following_from_now();
   if (h == nullptr) {
     SB_NEXT(sleep);
     return real_sleep(wanted);
@@ -115,7 +115,7 @@ SB_INTERPOSED unsigned sleep(unsigned wanted) {
 }
 
 SB_INTERPOSED int sched_yield() noexcept {
-  const auto* h = following();
+  const auto* h = following_from_now();
   if (h == nullptr) {
     SB_NEXT(sched_yield);
     return real_sched_yield();
@@ -126,7 +126,7 @@ SB_INTERPOSED int sched_yield() noexcept {
 
 // A wait for time alone; what comes from outside has no modelled time.
 SB_INTERPOSED int poll(pollfd* files, nfds_t count, int timeout) {
-  const auto* h = count == 0 && timeout >= 0 ? following() : nullptr;
+  const auto* h = count == 0 && timeout >= 0 ? following_from_now() : nullptr;
   if (h == nullptr) {
     SB_NEXT(poll);
     return real_poll(files, count, timeout);

@@ -15,10 +15,14 @@ bool& thread_is_the_runtimes() {
   return it_is;
 }
 
-const streambed_clock_hooks* following() {
+const streambed_clock_hooks* following_from_now() {
   if (start.load(std::memory_order_relaxed) != nullptr) {
     if (void (*begin)() = start.exchange(nullptr); begin != nullptr) begin();
   }
+  return following();
+}
+
+const streambed_clock_hooks* following() {
   const streambed_clock_hooks* h = hooks.load(std::memory_order_acquire);
   if (h == nullptr) return nullptr;
   const int follows = h->follows();

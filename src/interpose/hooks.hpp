@@ -14,6 +14,8 @@ namespace sb::interpose {
 
 // The hooks when the calling thread's time is modelled; null: the C library's own function does it.
 const streambed_clock_hooks* following();
+// The same where the program first has to do with time or threads: the runtime begins.
+const streambed_clock_hooks* following_from_now();
 
 // True on threads that the runtime made.
 bool& thread_is_the_runtimes();

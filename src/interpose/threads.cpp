@@ -9,6 +9,7 @@
 #include "interpose/hooks.hpp"
 
 using sb::interpose::following;
+using sb::interpose::following_from_now;
 using sb::interpose::never;
 using sb::interpose::since_begin;
 
@@ -101,7 +102,7 @@ int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t u
 SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attributes, routine run,
                                  void* argument) noexcept {
   SB_NEXT(pthread_create);
-  const auto* h = following();
+  const auto* h = following_from_now();
   void* self = h != nullptr ? h->announce() : nullptr;
   auto* b = new beginning{run, argument, h, self};  // the new thread's, once there is one
   const int result = real_pthread_create(out, attributes, &begin, b);

@@ -17,6 +17,7 @@
 #include "process.hpp"
 #include "run_report.hpp"
 #include "toolkit.hpp"
+#include "trace/block_file.hpp"
 
 namespace sb::tools {
 namespace {
@@ -176,13 +177,16 @@ class run_command final : public subcommand {
           "LD_PRELOAD", others && *others ? before.string() + ":" + others : before.string());
       if (host_time_) how.environment.emplace_back("STREAMBED_HOST_TIME", "1");
     }
-    if (recorded_) how.environment.emplace_back("STREAMBED_TRACE", fs::absolute(trace_).string());
+    if (!recorded_) return;
+    how.environment.emplace_back("STREAMBED_TRACE", fs::absolute(trace_).string());
+    how.environment.emplace_back("STREAMBED_TRACE_BESIDE", "1");
   }
 
   int execute(const std::string& program) {
     // A run that records nothing must not leave the trace of another one.
     std::error_code failed;
     if (recorded_ && fs::exists(trace_)) fs::resize_file(trace_, 0, failed);
+    const unsigned before = first_number_without_trace(1);
     spawn_options how;
     how.seconds = timeout_;
     add_recording(how);
@@ -220,7 +224,20 @@ class run_command final : public subcommand {
       fmt::print(stderr, "streambed run: the program was ended after {} s (--timeout)\n", timeout_);
     }
     if (recorded_ && started && !report() && status == 0) return 1;
+    if (recorded_ && !quiet_) tell_of_others(before);
     return how.timed_out ? 124 : status;
+  }
+
+  // Further processes of the program write traces with numbers.
+  [[nodiscard]] unsigned first_number_without_trace(unsigned from) const {
+    while (recorded_ && fs::exists(trace::numbered_name(trace_, from))) ++from;
+    return from;
+  }
+  void tell_of_others(unsigned from) const {
+    const unsigned end = first_number_without_trace(from);
+    for (unsigned number = from; number < end; ++number)
+      fmt::print(stderr, "trace     {} (of another process that the program started)\n",
+                 trace::numbered_name(trace_, number));
   }
 
   // Says what happened, and writes the page. False when something that was asked for is missing.

@@ -1,7 +1,9 @@
 #include "trace/block_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,13 +40,53 @@ void set_number(byte* block, std::uint32_t number) {
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
+constexpr int open_flags = O_RDWR | O_CREAT | O_CLOEXEC;
+
+// As long as the file is open, others know that it is being written.
+bool is_written_elsewhere(int descriptor) {
+  return ::flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+bool has_contents(int descriptor) {
+  struct stat what{};
+  return ::fstat(descriptor, &what) == 0 && what.st_size != 0;
+}
+
+// -1 and errno.
+int open_free(const std::string& path, existing_file policy) {
+  if (policy == existing_file::refuse) {
+    const int made = ::open(path.c_str(), open_flags | O_EXCL, 0666);
+    if (made >= 0) (void)is_written_elsewhere(made);
+    return made;
+  }
+  constexpr unsigned most = 10'000;
+  for (unsigned number = 0; number < most; ++number) {
+    const std::string name = number == 0 ? path : numbered_name(path, number);
+    const int found = ::open(name.c_str(), open_flags, 0666);
+    if (found < 0) return found;
+    const bool replaced = policy == existing_file::replace && number == 0;
+    if (!is_written_elsewhere(found) && (replaced || !has_contents(found))) {
+      if (replaced && ::ftruncate(found, 0) != 0 && has_contents(found)) break;
+      return found;
+    }
+    ::close(found);
+  }
+  errno = EEXIST;
+  return -1;
+}
+
 }  // namespace
+
+std::string numbered_name(const std::string& path, unsigned number) {
+  const std::size_t name = path.rfind('/') + 1;  // 0 without one
+  std::size_t dot = path.rfind('.');
+  if (dot == std::string::npos || dot <= name) dot = path.size();
+  return path.substr(0, dot) + "." + std::to_string(number) + path.substr(dot);
+}
 
 outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
                                                         existing_file policy) {
-  const int flags = O_RDWR | O_CREAT | O_CLOEXEC;
-  const int descriptor =
-      ::open(path.c_str(), flags | (policy == existing_file::refuse ? O_EXCL : O_TRUNC), 0666);
+  const int descriptor = open_free(path, policy);
   if (descriptor < 0) {
     if (errno == EEXIST)
       return failure{path +

@@ -29,7 +29,12 @@
 
 namespace sb::trace {
 
-enum class existing_file { refuse, replace };
+// `replace`: but not what another process is writing. `beside`: a file that has contents, or that
+// another process is writing, stays. In both cases the new one gets a name with a number.
+enum class existing_file { refuse, replace, beside };
+
+// run.sbt becomes run.2.sbt.
+std::string numbered_name(const std::string& path, unsigned number);
 
 class block_file {
  public:

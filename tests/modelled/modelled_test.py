@@ -122,6 +122,15 @@ class Modelled(unittest.TestCase):
         done = self.run_modelled(HERE / "programs/own_code.cu", "--quiet", "--host-time")
         self.assertEqual(done.stdout, "some\n")
 
+    def test_every_process_of_a_program_has_its_own_trace(self):
+        kernels = lambda name: self.exported(self.work / name).count(",kernel,")
+        done = self.run_modelled(HERE / "programs/children.cu", name="self", arguments=["self"])
+        self.assertEqual((kernels("self.sbt"), kernels("self.1.sbt")), (10, 3))
+        self.assertIn("self.1.sbt (of another process that the program started)", done.stderr)
+        done = self.run_modelled(HERE / "programs/children.cu", name="fork", arguments=["fork"])
+        self.assertEqual((kernels("fork.sbt"), kernels("fork.1.sbt")), (3, 3))
+        self.assertFalse((self.work / "fork.2.sbt").exists())
+
     def test_it_does_not_matter_when_the_system_lets_a_thread_begin(self):
         self.assertTrue(THREAD_STARTS.is_file())
         # The first has a kernel that looks at memory all the while: it must not look once more.
