@@ -9,22 +9,22 @@
 /* Memory. */
 template <typename Type>
 SB_API_FN cudaMalloc(Type** devPtr, size_t size) {
-  return ::cudaMalloc(reinterpret_cast<void**>(devPtr), size);
+  return ::cudaMalloc((void**)(devPtr), size);
 }
 template <typename Type>
 SB_API_FN cudaMallocPitch(Type** devPtr, size_t* pitch, size_t width, size_t height) {
-  return ::cudaMallocPitch(reinterpret_cast<void**>(devPtr), pitch, width, height);
+  return ::cudaMallocPitch((void**)(devPtr), pitch, width, height);
 }
 SB_API_FN cudaMallocHost(void** ptr, size_t size, unsigned int flags) {
   return ::cudaHostAlloc(ptr, size, flags);
 }
 template <typename Type>
 SB_API_FN cudaMallocHost(Type** ptr, size_t size, unsigned int flags = 0) {
-  return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
+  return ::cudaHostAlloc((void**)(ptr), size, flags);
 }
 template <typename Type>
 SB_API_FN cudaHostAlloc(Type** ptr, size_t size, unsigned int flags) {
-  return ::cudaHostAlloc(reinterpret_cast<void**>(ptr), size, flags);
+  return ::cudaHostAlloc((void**)(ptr), size, flags);
 }
 template <typename Type>
 SB_API_FN cudaHostGetDevicePointer(Type** pDevice, void* pHost, unsigned int flags) {
@@ -32,7 +32,7 @@ SB_API_FN cudaHostGetDevicePointer(Type** pDevice, void* pHost, unsigned int fla
 }
 template <typename Type>
 SB_API_FN cudaMallocManaged(Type** devPtr, size_t size, unsigned int flags = cudaMemAttachGlobal) {
-  return ::cudaMallocManaged(reinterpret_cast<void**>(devPtr), size, flags);
+  return ::cudaMallocManaged((void**)(devPtr), size, flags);
 }
 template <typename Type>
 SB_API_FN cudaStreamAttachMemAsync(cudaStream_t stream, Type* devPtr, size_t length = 0,
@@ -41,19 +41,19 @@ SB_API_FN cudaStreamAttachMemAsync(cudaStream_t stream, Type* devPtr, size_t len
 }
 template <typename Type>
 SB_API_FN cudaMallocAsync(Type** ptr, size_t size, cudaStream_t stream) {
-  return ::cudaMallocAsync(reinterpret_cast<void**>(ptr), size, stream);
+  return ::cudaMallocAsync((void**)(ptr), size, stream);
 }
 SB_API_FN cudaMallocAsync(void** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
   return ::cudaMallocFromPoolAsync(ptr, size, memPool, stream);
 }
 template <typename Type>
 SB_API_FN cudaMallocAsync(Type** ptr, size_t size, cudaMemPool_t memPool, cudaStream_t stream) {
-  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
+  return ::cudaMallocFromPoolAsync((void**)(ptr), size, memPool, stream);
 }
 template <typename Type>
 SB_API_FN cudaMallocFromPoolAsync(Type** ptr, size_t size, cudaMemPool_t memPool,
                                   cudaStream_t stream) {
-  return ::cudaMallocFromPoolAsync(reinterpret_cast<void**>(ptr), size, memPool, stream);
+  return ::cudaMallocFromPoolAsync((void**)(ptr), size, memPool, stream);
 }
 
 /* Symbols. */

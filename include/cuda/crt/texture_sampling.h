@@ -10,13 +10,18 @@ SB_TEXTURE_FN struct __sb_texel __sb_tex_sample(const struct __sb_image* t, int 
   struct __sb_place py = {0, 0}, pz = {0, 0};
   if (dimensions > 1) py = __sb_tex_place(t, y, t->height, t->address[1]);
   if (dimensions > 2) pz = __sb_tex_place(t, z, t->depth, t->address[2]);
+  if (!t->linear) {
+    const int i = __sb_tex_index(px.first, t->width, t->address[0]);
+    const int j = dimensions > 1 ? __sb_tex_index(py.first, t->height, t->address[1]) : 0;
+    const int k = dimensions > 2 ? __sb_tex_index(pz.first, t->depth, t->address[2]) : layer;
+    return __sb_tex_load(t, __sb_tex_at(t, i, j, k));
+  }
   int ix[2], iy[2], iz[2];
   for (int i = 0; i < 2; ++i) {
     ix[i] = __sb_tex_index(px.first + i, t->width, t->address[0]);
     iy[i] = dimensions > 1 ? __sb_tex_index(py.first + i, t->height, t->address[1]) : 0;
     iz[i] = dimensions > 2 ? __sb_tex_index(pz.first + i, t->depth, t->address[2]) : layer;
   }
-  if (!t->linear) return __sb_tex_load(t, __sb_tex_at(t, ix[0], iy[0], iz[0]));
   unsigned weights[8];
   __sb_tex_weights(dimensions, px.weight, py.weight, pz.weight, weights);
   const int count = 1 << dimensions;
@@ -41,8 +46,8 @@ SB_TEXTURE_FN struct __sb_texel __sb_tex_gather(const struct __sb_image* t, floa
                                                 int component) {
   struct __sb_image filtered = *t;
   filtered.linear = 1;
-  const int px = __sb_tex_place(&filtered, x, t->width, 0).first;
-  const int py = __sb_tex_place(&filtered, y, t->height, 0).first;
+  const long long px = __sb_tex_place(&filtered, x, t->width, 0).first;
+  const long long py = __sb_tex_place(&filtered, y, t->height, 0).first;
   struct __sb_texel answer;
   for (int i = 0; i < 4; ++i) {
     const int right = i == 1 || i == 2, below = i < 2;
@@ -133,7 +138,7 @@ SB_TEXTURE_FN struct __sb_texel __sb_tex_cube(const struct __sb_image* t, float 
   const int n = (int)t->width;
   int corner = -1;
   for (int i = 0; i < 4; ++i) {
-    const int ix = px.first + (i & 1), iy = py.first + (i >> 1);
+    const int ix = (int)px.first + (i & 1), iy = (int)py.first + (i >> 1);
     if ((ix < 0 || ix >= n) && (iy < 0 || iy >= n)) corner = i;
     texels[i] = __sb_tex_over_edge(t, cube, p.face, ix, iy);
   }

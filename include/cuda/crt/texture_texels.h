@@ -21,7 +21,7 @@ SB_TEXTURE_FN unsigned __sb_tex_bits(float value) { return __builtin_bit_cast(un
 /* Where a coordinate is: between the texels `first` and `first + 1`, so many 256ths behind the
    first. Without a filter it is in `first`. */
 struct __sb_place {
-  int first;
+  long long first;
   unsigned weight;
 };
 
@@ -46,7 +46,7 @@ SB_TEXTURE_FN long long __sb_tex_position(float c, unsigned size, int fractions,
   }
   const int kept = __sb_tex_fraction_bits(size);
   /* Whole turns beyond the reach of floats with fractions are none. */
-  float inside = __sb_tex_within(c, 16777216.0f);
+  const float inside = __sb_tex_within(c, kept == 23 ? 4194304.0f : 16777216.0f);
   const long long steps =
       (long long)__builtin_floor((double)inside * (double)(1ll << kept)) * (long long)size;
   const int drop = kept - bits;
@@ -57,15 +57,15 @@ SB_TEXTURE_FN struct __sb_place __sb_tex_place(const struct __sb_image* t, float
                                                unsigned mode) {
   struct __sb_place place;
   if (!t->linear) {
-    place.first = (int)__sb_tex_position(c, size, t->fractions, 0, 0);
+    place.first = __sb_tex_position(c, size, t->fractions, 0, 0);
     place.weight = 0;
   } else {
     const long long at = __sb_tex_position(c, size, t->fractions, 8, 1) - 128;
-    place.first = (int)(at >> 8);
+    place.first = at >> 8;
     place.weight = (unsigned)(at & 255);
     /* Beyond the centre of an edge's texel there is but that texel. */
-    if (mode == 1 && (place.first < 0 || place.first >= (int)size - 1)) {
-      place.first = place.first < 0 ? 0 : (int)size - 1;
+    if (mode == 1 && (place.first < 0 || place.first >= (long long)size - 1)) {
+      place.first = place.first < 0 ? 0 : (long long)size - 1;
       place.weight = 0;
     }
   }
@@ -73,19 +73,19 @@ SB_TEXTURE_FN struct __sb_place __sb_tex_place(const struct __sb_image* t, float
 }
 
 /* The texel that a mode takes for a number outside; -1: the border. */
-SB_TEXTURE_FN int __sb_tex_index(int i, unsigned size, unsigned mode) {
-  const int n = (int)size;
-  if (i >= 0 && i < n) return i;
+SB_TEXTURE_FN int __sb_tex_index(long long i, unsigned size, unsigned mode) {
+  const long long n = size;
+  if (i >= 0 && i < n) return (int)i;
   if (mode == 0) {
-    const int rest = i % n;
-    return rest < 0 ? rest + n : rest;
+    const long long rest = i % n;
+    return (int)(rest < 0 ? rest + n : rest);
   }
   if (mode == 2) {
-    int rest = i % (2 * n);
+    long long rest = i % (2 * n);
     if (rest < 0) rest += 2 * n;
-    return rest < n ? rest : 2 * n - 1 - rest;
+    return (int)(rest < n ? rest : 2 * n - 1 - rest);
   }
-  return mode == 3 ? -1 : i < 0 ? 0 : n - 1;
+  return mode == 3 ? -1 : i < 0 ? 0 : (int)(n - 1);
 }
 
 /* ---- texels ------------------------------------------------------------------------------- */
@@ -169,6 +169,13 @@ SB_TEXTURE_FN const char* __sb_tex_at(const struct __sb_image* t, int x, int y, 
 
 SB_TEXTURE_FN struct __sb_texel __sb_tex_load(const struct __sb_image* t, const char* at) {
   struct __sb_texel texel = {{0, 0, 0, 0}};
+  if (t->bits == 32) {
+    const int count = t->components;
+    __builtin_memcpy(&texel.c[0], at, 4);
+    if (count > 1) __builtin_memcpy(&texel.c[1], at + 4, 4);
+    if (count > 2) __builtin_memcpy(&texel.c[2], at + 8, 8);
+    return texel;
+  }
   for (int c = 0; c < t->components; ++c) texel.c[c] = __sb_tex_value(t, __sb_tex_raw(t, at, c), c);
   return texel;
 }
