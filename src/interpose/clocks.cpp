@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/select.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -70,6 +71,17 @@ SB_INTERPOSED time_t time(time_t* out) noexcept {
   return now;
 }
 
+SB_INTERPOSED int timespec_get(timespec* out, int base) noexcept {
+  const auto* h = base == TIME_UTC ? following_from_now() : nullptr;
+  if (h == nullptr) {
+    SB_NEXT(timespec_get);
+    return real_timespec_get(out, base);
+  }
+  h->pass(read_ns);
+  *out = timespec_of(begin_ns(CLOCK_REALTIME) + h->now());
+  return base;
+}
+
 SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
   const auto* h = following_from_now();
   if (h == nullptr) {
@@ -132,5 +144,17 @@ SB_INTERPOSED int poll(pollfd* files, nfds_t count, int timeout) {
     return real_poll(files, count, timeout);
   }
   h->pass(static_cast<std::uint64_t>(timeout) * 1'000'000u);
+  return 0;
+}
+
+SB_INTERPOSED int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
+  const auto* h = count == 0 && timeout != nullptr ? following_from_now() : nullptr;
+  if (h == nullptr) {
+    SB_NEXT(select);
+    return real_select(count, read, write, except, timeout);
+  }
+  h->pass(static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000u +
+          static_cast<std::uint64_t>(timeout->tv_usec) * 1000u);
+  *timeout = {};
   return 0;
 }

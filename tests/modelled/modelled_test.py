@@ -100,6 +100,9 @@ class Modelled(unittest.TestCase):
         self.assertIn("another run may come out differently", " ".join(done.stderr.split()))
         self.assertFalse(self.explained(self.work / "silent.sbt")["run"]["deterministic"])
 
+    def test_every_clock_and_every_sleep_is_modelled(self):
+        self.assertEqual(self.same_twice(HERE / "programs/clocks.cu"), "ok\n")
+
     def test_a_flag_is_seen_when_the_kernel_has_written_it(self):
         done = self.run_modelled(HERE / "programs/flag.cu", "--quiet")
         self.assertTrue(done.stdout.endswith("\nok\n"), done.stdout)

@@ -1,0 +1,77 @@
+// Every sleep lets 3 ms pass on every clock, and no real time.
+#include <cuda_runtime.h>
+#include <poll.h>
+#include <sys/select.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <ctime>
+#include <functional>
+#include <thread>
+
+static double ms_of(const timespec& t) { return t.tv_sec * 1e3 + t.tv_nsec / 1e6; }
+
+static double clock_ms(clockid_t which) {
+  timespec now;
+  clock_gettime(which, &now);
+  return ms_of(now);
+}
+
+int main() {
+  cudaFree(nullptr);
+  struct named {
+    const char* name;
+    std::function<double()> run;
+  };
+  const named clocks[] = {
+      {"monotonic", [] { return clock_ms(CLOCK_MONOTONIC); }},
+      {"realtime", [] { return clock_ms(CLOCK_REALTIME); }},
+      {"gettimeofday",
+       [] {
+         timeval now;
+         gettimeofday(&now, nullptr);
+         return now.tv_sec * 1e3 + now.tv_usec / 1e3;
+       }},
+      {"timespec_get",
+       [] {
+         timespec now;
+         timespec_get(&now, TIME_UTC);
+         return ms_of(now);
+       }},
+      {"chrono",
+       [] {
+         const auto now = std::chrono::system_clock::now().time_since_epoch();
+         return std::chrono::duration<double, std::milli>(now).count();
+       }},
+  };
+  const timespec three{0, 3'000'000};
+  const named sleeps[] = {
+      {"usleep", [] { return usleep(3000); }},
+      {"nanosleep", [&] { return nanosleep(&three, nullptr); }},
+      {"clock_nanosleep", [&] { return clock_nanosleep(CLOCK_MONOTONIC, 0, &three, nullptr); }},
+      {"poll", [] { return poll(nullptr, 0, 3); }},
+      {"select",
+       [] {
+         timeval limit{0, 3000};
+         return select(0, nullptr, nullptr, nullptr, &limit);
+       }},
+      {"sleep_for",
+       [] {
+         std::this_thread::sleep_for(std::chrono::milliseconds(3));
+         return 0;
+       }},
+  };
+  bool right = true;
+  for (const named& clock : clocks)
+    for (const named& sleep : sleeps) {
+      const double begin = clock.run();
+      sleep.run();
+      const double passed = clock.run() - begin;
+      if (passed > 2.99 && passed < 3.01) continue;
+      std::printf("%s by %s: %.3f ms\n", sleep.name, clock.name, passed);
+      right = false;
+    }
+  std::puts(right ? "ok" : "wrong");
+}
