@@ -246,10 +246,11 @@ class run_command final : public subcommand {
     if (const auto bytes = fs::file_size(trace_, failed); !failed && bytes > 0)
       return tell({trace_, page_, quiet_ ? report_words::none : report_words::all});
     fs::remove(trace_, failed);
-    if (!asked_) return true;
-    return complain(fmt::format(
-        "there is no trace '{}': the program called nothing of CUDA, or could not write it",
-        trace_));
+    if (asked_ || !quiet_)
+      complain(fmt::format(
+          "there is no trace '{}': the program called nothing of CUDA, or could not write it",
+          trace_));
+    return !asked_;
   }
 
   std::vector<std::string> inputs_, nvcc_flags_, program_arguments_;

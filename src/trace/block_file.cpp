@@ -75,6 +75,16 @@ int open_free(const std::string& path, existing_file policy) {
   return -1;
 }
 
+// Programs that close every descriptor they may have inherited begin with the low ones.
+int out_of_the_way(int descriptor) {
+  constexpr int first = 1000;
+  if (descriptor < 0) return descriptor;
+  const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, first);
+  if (moved < 0) return descriptor;
+  ::close(descriptor);
+  return moved;
+}
+
 }  // namespace
 
 std::string numbered_name(const std::string& path, unsigned number) {
@@ -86,7 +96,7 @@ std::string numbered_name(const std::string& path, unsigned number) {
 
 outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
                                                         existing_file policy) {
-  const int descriptor = open_free(path, policy);
+  const int descriptor = out_of_the_way(open_free(path, policy));
   if (descriptor < 0) {
     if (errno == EEXIST)
       return failure{path +

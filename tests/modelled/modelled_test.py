@@ -134,6 +134,18 @@ class Modelled(unittest.TestCase):
         self.assertEqual((kernels("fork.sbt"), kernels("fork.1.sbt")), (3, 3))
         self.assertFalse((self.work / "fork.2.sbt").exists())
 
+    def test_a_program_that_closes_its_files_is_recorded_to_its_end(self):
+        self.run_modelled(HERE / "programs/children.cu", "--quiet", name="close", arguments=["close"])
+        self.assertEqual(self.exported(self.work / "close.sbt").count(",kernel,"), 20_001)
+
+    def test_a_program_without_a_call_of_cuda_is_told(self):
+        source = self.work / "nothing.cu"
+        source.write_text("int main() {}\n")
+        done = subprocess.run([TOOLKIT / "bin/streambed", "run", source, "--device", "h200"],
+                              capture_output=True, text=True, timeout=120, cwd=self.work)
+        self.assertEqual((done.returncode, done.stdout), (0, ""))
+        self.assertIn("the program called nothing of CUDA", done.stderr)
+
     def test_it_does_not_matter_when_the_system_lets_a_thread_begin(self):
         self.assertTrue(THREAD_STARTS.is_file())
         # The first has a kernel that looks at memory all the while: it must not look once more.

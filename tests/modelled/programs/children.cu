@@ -1,5 +1,6 @@
 // A program that starts others. `self`: it runs itself again, which has three kernels; `fork`: two
-// children that begin before anything of CUDA's is called, with three kernels each.
+// children that begin before anything of CUDA's is called, with three kernels each; `close`: it
+// closes all files that it may have inherited.
 #include <cuda_runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +30,11 @@ int main(int argc, char** argv) {
     int status = 0, failed = 0;
     while (wait(&status) > 0) failed |= status;
     return failed != 0 ? 1 : 0;
+  }
+  if (how == "close") {  // what a program does that goes into the background
+    if (launch(1) != 0) return 1;
+    for (int i = 3; i < 256; ++i) close(i);
+    return launch(20'000);
   }
   return launch(3);
 }
