@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "analysis/rates.hpp"
+#include "model/profile.hpp"
 
 namespace sb::analysis {
 
@@ -151,20 +153,47 @@ void pin(const trace::trace& t, program& p, step_place call, number operation) {
   for (issue& i : s.issues) i.offset = std::min(i.offset, s.between);
 }
 
-void launch_as_graph(program& p, number thread, const std::vector<std::size_t>& steps) {
-  // Recorded on an H200: 2.1 µs for a graph of 20 kernels, and 0.6 µs from one node to the next.
-  constexpr nanoseconds launch = 2100, lag = 600;
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    step& s = p.threads[thread][steps[i]];
-    if (i != 0) s.pauses.clear();
-    s.gap = i == 0 ? s.gap : 0;
-    s.before = s.after = 0;
-    s.between = i == 0 ? std::min(s.between, launch) : 0;
-    for (issue& k : s.issues) {
-      k.offset = s.between;
-      if (i == 0) continue;
-      p.tasks[k.operation].lag = std::min(p.tasks[k.operation].lag, lag);
-      p.tasks[k.operation].start = start_rule::as_recorded;
+graph_costs graph_costs_of(const trace::trace& t) {
+  const profile* known = find_profile(t.head.profile);
+  const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
+  const auto time_of = [&](std::string_view call) {
+    nanoseconds least = never;
+    for (const trace::call& c : t.calls) {
+      if (c.returned && c.name.starts_with(call)) least = std::min(least, c.end - c.begin);
+    }
+    return least == never ? static_cast<nanoseconds>(call_cost_ns(timing, call)) : least;
+  };
+  return {.instantiate = time_of("cudaGraphInstantiate"),
+          .launch = time_of("cudaGraphLaunch"),
+          .gap = static_cast<nanoseconds>(timing.graph_gap_ns)};
+}
+
+void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
+                     const graph_costs& costs) {
+  std::vector<step>& steps = p.threads[thread];
+  for (const std::vector<std::size_t>& time : times) {
+    const bool captures = &time == &times.front();
+    step& launch = steps[time.back()];
+    std::vector<issue> nodes;
+    for (const std::size_t i : time) {
+      step& s = steps[i];
+      for (const issue& k : s.issues) nodes.push_back(k);
+      s.issues.clear();
+      if (captures) continue;
+      if (i != time.front()) s.pauses.clear();
+      s.gap = i == time.front() ? s.gap : 0;
+      s.before = s.between = s.after = 0;
+    }
+    launch.between += costs.launch + (captures ? costs.instantiate : 0);
+    for (issue& k : nodes) {
+      k.offset = launch.between;
+      launch.issues.push_back(k);
+      task& node = p.tasks[k.operation];
+      const bool comes_first = k.operation == nodes.front().operation;
+      if (comes_first && node.start == start_rule::as_recorded) continue;
+      node.lag = std::min(node.lag, costs.gap);
+      node.start = comes_first ? start_rule::by_gap : start_rule::as_recorded;
+      node.held = never;
     }
   }
 }

@@ -41,8 +41,17 @@ void reorder(program& p, issue_order order);
 // The copy's host memory is pinned: its length, and a call that returns at once.
 void pin(const trace::trace& t, program& p, step_place call, number operation);
 
-// The launches in these calls become one graph launch, made by the first of them.
-void launch_as_graph(program& p, number thread, const std::vector<std::size_t>& steps);
+// What graphs cost: as the trace has it, or else the device's profile, or else an H200.
+struct graph_costs {
+  nanoseconds instantiate = 0, launch = 0;
+  nanoseconds gap = 0;  // from one node to the next
+};
+[[nodiscard]] graph_costs graph_costs_of(const trace::trace& t);
+
+// The launches in these calls, which are the same each time, become launches of one graph. The
+// first time captures it too: it takes the calls as they are.
+void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
+                     const graph_costs& costs);
 
 // Operations that touch the same bytes, one of them writing, keep their order whatever else is
 // changed. To be called before the change.

@@ -151,29 +151,6 @@ TEST(Findings, HostFunctionsThatHoldEachOtherAreFound) {
 
 // --- the host
 
-trace::trace chain(nanoseconds kernel, bool as_graph) {
-  program_builder b;
-  b.launch_cost = 4_us;
-  const number s = b.stream();
-  for (int round = 0; round < 5; ++round) {
-    if (as_graph) {
-      b.line(150).graph_of_kernels(s, "step", 20, kernel);
-    } else {
-      for (int i = 0; i < 20; ++i) b.line(151).kernel(s, "step", kernel);
-    }
-  }
-  b.synchronize();
-  return b.run();
-}
-
-TEST(Findings, ManyShortKernelsAreFound) {
-  const finding f = found(chain(1_us, false), "launch-bound-kernels");
-  EXPECT_EQ(f.count, 100U);
-  EXPECT_GT(f.cost, 150_us);
-  expect_healthy(chain(1_us, true));
-  expect_healthy(chain(20_us, false));
-}
-
 trace::trace with_host_code(nanoseconds t) {
   program_builder b;
   const number s = b.stream();

@@ -1,0 +1,124 @@
+// Findings about short kernels that a graph would launch at once.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+constexpr nanoseconds launch = 4_us, instantiate = 50_us, graph_launch = 2_us, gap = 100;
+
+struct sequence {
+  int times = 5, length = 20;
+  nanoseconds kernel = 1_us;
+  bool waits = false;   // behind each
+  bool copies = false;  // in front of each, and behind
+};
+
+// A graph is made in any case, so that what it costs is known; the other programs launch it too.
+program_builder with_costs() {
+  program_builder b;
+  b.launch_cost = launch;
+  b.allocation_cost = instantiate;
+  b.line(140).allocate("cudaGraphInstantiate", trace::memory_kind::device, 0);
+  b.launch_cost = graph_launch;
+  b.lag = 2 * gap;
+  b.line(141).graph_of_kernels(b.stream(), "other", 1, 1_us);
+  b.synchronize();
+  b.launch_cost = launch;
+  b.lag = 1_us;
+  return b;
+}
+
+trace::trace launched_one_by_one(const sequence& q) {
+  program_builder b = with_costs();
+  const number s = b.stream();
+  for (int i = 0; i < q.times; ++i) {
+    if (q.copies) b.line(150).copy(s, to_device, 1 << 10, 2_us);
+    for (int k = 0; k < q.length; ++k) b.line(151).kernel(s, "step", q.kernel);
+    if (q.copies) b.line(152).copy(s, to_host, 1 << 10, 2_us);
+    if (q.waits) b.line(153).synchronize(s);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+// Captured once: the calls take their time and issue nothing; then the graph is made, and launched.
+nanoseconds end_as_graph(const sequence& q) {
+  program_builder b = with_costs();
+  const number s = b.stream();
+  b.host_code(static_cast<nanoseconds>(q.length) * launch);
+  b.allocation_cost = instantiate;
+  b.allocate("cudaGraphInstantiate", trace::memory_kind::device, 0);
+  b.launch_cost = graph_launch;
+  for (int i = 0; i < q.times; ++i) {
+    b.lag = 2 * gap;
+    b.graph_of_kernels(s, "step", q.length, q.kernel);
+    if (q.waits) b.synchronize(s);
+  }
+  b.synchronize();
+  return b.run().end;
+}
+
+void expect_about(nanoseconds cost, nanoseconds gained) {
+  EXPECT_GT(cost * 100, gained * 97);
+  EXPECT_LT(cost * 100, gained * 103);
+}
+
+TEST(FindingsOfGraphs, ShortKernelsThatRepeatAreFoundAndCapturingThemCosts) {
+  for (const bool waits : {false, true}) {
+    const sequence q{.times = 10, .waits = waits};
+    const trace::trace t = launched_one_by_one(q);
+    const finding f = found(t, "launch-bound-kernels");
+    EXPECT_EQ(f.count, 200U);
+    EXPECT_NE(f.change.find("20 of them into a graph once and launch that 10 times"),
+              std::string::npos)
+        << f.change;
+    expect_about(f.cost, t.end - end_as_graph(q));
+  }
+}
+
+TEST(FindingsOfGraphs, KernelsOfALengthOrInAGraphAreHealthy) {
+  expect_without(launched_one_by_one({.kernel = 20_us}), "launch-bound-kernels");
+  program_builder b;
+  const number s = b.stream();
+  for (int i = 0; i < 5; ++i) b.line(150).graph_of_kernels(s, "step", 20, 1_us);
+  b.synchronize();
+  expect_healthy(b.run());
+}
+
+TEST(FindingsOfGraphs, ASequenceThatComesTooSeldomIsHealthy) {
+  expect_without(launched_one_by_one({.times = 1, .length = 20}), "launch-bound-kernels");
+  expect_without(launched_one_by_one({.times = 2, .length = 6, .waits = true}),
+                 "launch-bound-kernels");
+}
+
+TEST(FindingsOfGraphs, CopiesAreOfTheSequence) {
+  const finding f = found(launched_one_by_one({.times = 50, .length = 6, .copies = true}),
+                          "launch-bound-kernels");
+  EXPECT_EQ(f.count, 400U);
+  EXPECT_NE(f.change.find("8 of them into a graph once and launch that 50 times"),
+            std::string::npos)
+      << f.change;
+}
+
+TEST(FindingsOfGraphs, LaunchesWithOtherArgumentsDoNotRepeat) {
+  const auto program = [](bool same) {
+    program_builder b = with_costs();
+    const number s = b.stream();
+    const number data = b.allocation(trace::memory_kind::device, 1 << 20);
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      b.line(151).kernel(s, "step", 1_us);
+      b.writes(data, same ? 0 : i, 1);
+    }
+    b.synchronize();
+    return b.run();
+  };
+  found(program(true), "launch-bound-kernels");
+  expect_without(program(false), "launch-bound-kernels");
+}
+
+}  // namespace
+}  // namespace sb::analysis
