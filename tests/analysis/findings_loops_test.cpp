@@ -171,6 +171,72 @@ TEST(FindingsOfLoops, StreamsThatUseOneBufferOfTheHostInTurnMayNeedTheWaitBetwee
   found(program(false), "streams-never-overlap");
 }
 
+// --- synchronous copies
+
+// Kernels of two streams and their results, with a synchronous copy or one in the kernel's stream.
+trace::trace results_copied(bool synchronous) {
+  program_builder b;
+  b.sync_cost = 0;
+  std::vector<number> s, device, host;
+  for (int i = 0; i < 2; ++i) {
+    s.push_back(b.stream(stream_kind::blocking));
+    device.push_back(b.allocation(trace::memory_kind::device, 1 << 20));
+    host.push_back(b.allocation(trace::memory_kind::pinned, 1 << 20));
+  }
+  for (std::size_t i = 0; i < 8; ++i) {
+    const std::size_t k = i % 2;
+    b.line(50).kernel(s[k], "work", 50_us);
+    b.writes(device[k]);
+    if (synchronous) {
+      b.line(51).copy_and_wait(to_host, 1 << 20, 50_us, trace::memory_kind::pinned);
+    } else {
+      b.line(51).copy(s[k], to_host, 1 << 20, 50_us);
+    }
+    b.reads(device[k]).writes(host[k]);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfLoops, ASynchronousCopyIsMadeInTheStreamOfItsData) {
+  const trace::trace t = results_copied(true);
+  const explanation e = explain(t);
+  EXPECT_THAT(rules_in(e), testing::Not(testing::Contains("independent-work-in-one-stream")));
+  const finding f = found(t, "synchronous-copy-in-loop");
+  const nanoseconds gained = t.end - results_copied(false).end;
+  EXPECT_GT(gained, 300_us);  // the copies beside the kernels of the other stream
+  EXPECT_GT(f.cost * 100, gained * 97);
+  EXPECT_LT(f.cost * 100, gained * 103);
+  expect_without(results_copied(false), "synchronous-copy-in-loop");
+}
+
+TEST(FindingsOfLoops, CopiesThatTakeNoStreamAreNotToldToUseSeveral) {
+  const auto program = [](bool synchronous) {
+    program_builder b;
+    const number s = b.stream();
+    for (int i = 0; i < 8; ++i) {
+      const number device = b.allocation(trace::memory_kind::device, 1 << 20);
+      const number host = b.allocation(trace::memory_kind::pinned, 1 << 20);
+      const auto copy = [&](copy_direction d) {
+        if (synchronous)
+          b.copy_and_wait(d, 1 << 20, 50_us, trace::memory_kind::pinned);
+        else
+          b.copy(s, d, 1 << 20, 50_us);
+        if (d == to_device)
+          b.reads(host).writes(device);
+        else
+          b.reads(device).writes(host);
+      };
+      copy(to_device);
+      copy(to_host);
+    }
+    b.synchronize();
+    return b.run();
+  };
+  found(program(false), "independent-work-in-one-stream");
+  expect_without(program(true), "independent-work-in-one-stream");
+}
+
 // --- what is a loop
 
 // A function of the program that copies an array to the device, called from several places.

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "analysis/call_rules.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
@@ -25,6 +26,11 @@ std::vector<std::vector<number>> by_stream(const trace::trace& t) {
   return streams;
 }
 
+// cudaMemcpy and its like take no stream.
+bool has_no_stream(const trace::trace& t, const trace::operation& o) {
+  return o.call < t.calls.size() && class_of(t.calls[o.call].name) == call_class::copy;
+}
+
 // Groups of operations that share data, in the order of their first one. Empty when it is not known
 // of all of them what they touch, or when something else orders them.
 std::vector<std::vector<number>> groups_of(const trace::trace& t,
@@ -38,7 +44,7 @@ std::vector<std::vector<number>> groups_of(const trace::trace& t,
   };
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const trace::operation& o = t.operations[operations[i]];
-    if (!is_work(o) || o.in_graph || o.ranges.empty()) return {};
+    if (!is_work(o) || o.in_graph || o.ranges.empty() || has_no_stream(t, o)) return {};
     for (std::size_t k = 0; k < i; ++k) {
       if (share_data(t.operations[operations[k]], o, data_view::likely)) leader[find(i)] = find(k);
     }

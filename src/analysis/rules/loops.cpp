@@ -57,6 +57,23 @@ void wait_one_turn_later(const trace::trace& t, program& p, const repeated_call&
   }
 }
 
+// The stream whose work a synchronous copy belongs to: what wrote its source last, or what uses
+// next what it brings.
+number stream_of_data(const evidence& e, number copy) {
+  constexpr std::size_t far = 256;
+  const std::vector<trace::operation>& all = e.t.operations;
+  const bool back = all[copy].direction == copy_direction::device_to_host;
+  for (std::size_t i = 1; i < far; ++i) {
+    const std::size_t other = back ? copy - i : copy + i;  // below 0: beyond the end as well
+    if (other >= all.size()) break;
+    if (all[other].stream < e.t.streams.size() && all[other].kind != trace::operation_kind::copy &&
+        share_data(all[other], all[copy], data_view::careful)) {
+      return all[other].stream;
+    }
+  }
+  return all[copy].stream;
+}
+
 }  // namespace
 
 void find_waits_in_loops(const evidence& e, findings& out) {
@@ -123,6 +140,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
           task& what = changed.tasks[k.operation];
           what.duration = std::min(what.duration, pinned_copy_time(e.t, o));
         }
+        changed.tasks[k.operation].stream = stream_of_data(e, k.operation);
         copies.push_back(k.operation);
       }
       if (i + 1 < r.steps.size()) {
@@ -140,8 +158,9 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     f.title = fmt::format("{} in a loop", r.name);
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";
     f.change =
-        "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait once "
-        "behind the loop.";
+        "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait where "
+        "the host uses it: behind the loop, or, with buffers of the host in turn, when one of them "
+        "is needed again.";
     f.operations = copies;
     f.count = copies.size();
     out.push_back(std::move(f));

@@ -1,0 +1,71 @@
+"""What a finding of `streambed explain` says it costs is what the program gains when it is changed so."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TOOLKIT = pathlib.Path(sys.argv.pop()).resolve()
+PROGRAM = pathlib.Path(__file__).parent / "programs" / "advice.cu"
+
+
+def command(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, (words, done)
+    return done.stdout
+
+
+class Advice(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.scratch = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.scratch.name)
+        command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / "advice", PROGRAM)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.scratch.cleanup()
+
+    def explained(self, what, how, *more):
+        trace = self.folder / "advice.sbtrace"
+        command(TOOLKIT / "bin" / "streambed", "run", self.folder / "advice", "--device", "h200", "--force",
+                "--trace", trace, "--", what, how, *more)
+        return json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace))
+
+    def check(self, rule, within, what, *more):
+        """The first finding, with its cost within so many percent of what is gained."""
+        before = self.explained(what, "as_is", *more)
+        after = self.explained(what, "applied", *more)
+        self.assertEqual([finding["rule"] for finding in before["findings"]][:1], [rule])
+        self.assertNotIn(rule, [finding["rule"] for finding in after["findings"]])
+        gained = before["run"]["length"] - after["run"]["length"]
+        cost = before["findings"][0]["cost"]
+        self.assertLessEqual(abs(cost - gained) * 100, within * gained, (what, cost, gained))
+
+    def test_a_wait_behind_the_loop(self):
+        self.check("wait-in-loop", 10, "parts_in")
+        self.check("wait-in-loop", 2, "kernels")
+
+    def test_a_wait_one_turn_later(self):
+        self.check("wait-in-loop", 2, "parts_out")
+
+    def test_a_graph(self):
+        self.check("launch-bound-kernels", 5, "sequence", 5, 20)
+        self.check("launch-bound-kernels", 2, "sequence", 50, 20)
+        self.check("launch-bound-kernels", 2, "copy_sequence", 100, 6)
+
+    def test_a_sequence_that_comes_too_seldom_for_a_graph(self):
+        self.assertEqual(self.explained("sequence", "as_is", 1, 30)["findings"], [])
+
+    def test_copies_in_the_streams_of_their_data(self):
+        self.check("synchronous-copy-in-loop", 12, "copies_back")
+
+    def test_buffers_that_the_host_fills_and_reads_again_need_their_waits(self):
+        for buffers in (1, 2):
+            self.assertEqual(self.explained("pipeline", "as_is", buffers, 0)["findings"], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,159 @@
+// Programs with something to change, and the same with the change that explain asks for ("applied").
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+__global__ void touch(float* a, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) a[i] += 1;
+}
+__global__ void tiny(float* a) { a[threadIdx.x] += 1; }
+
+constexpr int turns = 32, part = 1 << 16;
+
+// Each turn copies a part of its own to the device and waits; applied: waits behind the loop.
+void parts_in(bool applied) {
+  float *host, *device;
+  cudaMallocHost(&host, turns * part * sizeof(float));
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  touch<<<part / 256, 256, 0, s>>>(device, part);
+  cudaStreamSynchronize(s);
+  for (int k = 0; k < turns; ++k) {
+    cudaMemcpyAsync(device, host + k * part, part * sizeof(float), cudaMemcpyHostToDevice, s);
+    touch<<<part / 256, 256, 0, s>>>(device, part);
+    if (!applied || k + 1 == turns) cudaStreamSynchronize(s);
+  }
+}
+
+// Each turn has results of its own; applied: waited for one turn later.
+void parts_out(bool applied) {
+  float *host, *device;
+  cudaMallocHost(&host, turns * part * sizeof(float));
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  cudaEvent_t done[2];
+  for (cudaEvent_t& e : done) cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+  touch<<<part / 256, 256, 0, s>>>(device, part);
+  cudaStreamSynchronize(s);
+  for (int k = 0; k < turns; ++k) {
+    touch<<<part / 256, 256, 0, s>>>(device, part);
+    cudaMemcpyAsync(host + k * part, device, part * sizeof(float), cudaMemcpyDeviceToHost, s);
+    if (applied) cudaEventRecord(done[k % 2], s);
+    if (applied && k > 0 && k + 1 < turns) cudaEventSynchronize(done[(k + 1) % 2]);
+    if (!applied || k + 1 == turns) cudaStreamSynchronize(s);
+  }
+}
+
+// Kernels and a wait.
+void kernels(bool applied) {
+  float* device;
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreate(&s);
+  tiny<<<1, 32, 0, s>>>(device);
+  cudaStreamSynchronize(s);
+  for (int k = 0; k < turns; ++k) {
+    for (int i = 0; i < 3; ++i) touch<<<part / 256, 256, 0, s>>>(device, part);
+    if (!applied || k + 1 == turns) cudaStreamSynchronize(s);
+  }
+}
+
+// Short copies and kernels again and again; applied: a graph.
+void sequence(bool applied, int times, int length, bool copies) {
+  float *host, *device;
+  cudaMallocHost(&host, part * sizeof(float));
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreate(&s);
+  tiny<<<1, 32, 0, s>>>(device);
+  cudaStreamSynchronize(s);
+  const auto body = [&] {
+    if (copies) cudaMemcpyAsync(device, host, 1024, cudaMemcpyHostToDevice, s);
+    for (int i = 0; i < length; ++i) tiny<<<1, 32, 0, s>>>(device);
+    if (copies) cudaMemcpyAsync(host + 1024, device, 1024, cudaMemcpyDeviceToHost, s);
+  };
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  if (applied) {
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    body();
+    cudaStreamEndCapture(s, &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+  }
+  for (int k = 0; k < times; ++k) {
+    if (applied)
+      cudaGraphLaunch(exec, s);
+    else
+      body();
+  }
+  cudaStreamSynchronize(s);
+}
+
+// A synchronous copy behind each kernel; applied: asynchronous, in the kernel's stream.
+void copies_back(bool applied) {
+  constexpr int streams = 4, n = 1 << 20;
+  cudaStream_t s[streams];
+  float *device[streams], *host[streams];
+  for (int i = 0; i < streams; ++i) {
+    cudaStreamCreate(&s[i]);
+    cudaMalloc(&device[i], n * sizeof(float));
+    cudaMallocHost(&host[i], n * sizeof(float));
+  }
+  for (int k = 0; k < 8; ++k) {
+    const int i = k % streams;
+    for (int l = 0; l < 4; ++l) touch<<<n / 256, 256, 0, s[i]>>>(device[i], n);
+    if (applied)
+      cudaMemcpyAsync(host[i], device[i], n * sizeof(float), cudaMemcpyDeviceToHost, s[i]);
+    else
+      cudaMemcpy(host[i], device[i], n * sizeof(float), cudaMemcpyDeviceToHost);
+  }
+  cudaDeviceSynchronize();
+}
+
+// The host fills the buffer of each turn and reads the results of the one that had it before.
+void pipeline(int buffers) {
+  constexpr int most = 2;
+  float *in[most], *out[most], *device[most];
+  cudaStream_t s[most];
+  cudaEvent_t done[most];
+  for (int i = 0; i < buffers; ++i) {
+    cudaMallocHost(&in[i], part * sizeof(float));
+    cudaMallocHost(&out[i], part * sizeof(float));
+    cudaMalloc(&device[i], part * sizeof(float));
+    cudaStreamCreate(&s[i]);
+    cudaEventCreateWithFlags(&done[i], cudaEventDisableTiming);
+  }
+  double sum = 0;
+  for (int k = 0; k < turns; ++k) {
+    const int i = k % buffers;
+    if (k >= buffers) {
+      cudaEventSynchronize(done[i]);
+      sum += out[i][0];
+    }
+    in[i][0] = static_cast<float>(k);
+    cudaMemcpyAsync(device[i], in[i], part * sizeof(float), cudaMemcpyHostToDevice, s[i]);
+    touch<<<part / 256, 256, 0, s[i]>>>(device[i], part);
+    cudaMemcpyAsync(out[i], device[i], part * sizeof(float), cudaMemcpyDeviceToHost, s[i]);
+    cudaEventRecord(done[i], s[i]);
+  }
+  cudaDeviceSynchronize();
+  std::printf("%.0f\n", sum);
+}
+
+int main(int count, char** words) {
+  const std::string what = words[1];
+  const bool applied = count > 2 && words[2] == std::string("applied");
+  const int times = count > 4 ? std::atoi(words[3]) : 0;
+  const int length = count > 4 ? std::atoi(words[4]) : 0;
+  if (what == "parts_in") parts_in(applied);
+  if (what == "parts_out") parts_out(applied);
+  if (what == "kernels") kernels(applied);
+  if (what == "sequence") sequence(applied, times, length, false);
+  if (what == "copy_sequence") sequence(applied, times, length, true);
+  if (what == "copies_back") copies_back(applied);
+  if (what == "pipeline") pipeline(times);
+  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+}
