@@ -47,6 +47,7 @@ int run_command_line(int argc, char** argv, const std::vector<subcommand*>& subc
     CLI::App* sub =
         app.add_subcommand(std::string(command->name()), std::string(command->description()));
     for (const option& what : command->options()) add_option(*sub, what);
+    sub->footer(std::string(command->footer()));
     if (command->rest()) sub->footer("What stands after -- goes to the program.");
   }
 

@@ -1,5 +1,5 @@
 // streambed explain: what bounded a recorded run, what overlapped, and what to change.
-// Exit status: 0; 1 when the trace cannot be read.
+// Exit status: 0; 1 when the trace cannot be read; 3 when it stops early.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -24,6 +24,8 @@ class explain_command final : public subcommand {
     };
   }
 
+  std::string_view footer() const override { return about_status_3; }
+
   int run() override {
     const outcome<trace::trace> recorded = read_run(trace_);
     if (!recorded) {
@@ -39,7 +41,7 @@ class explain_command final : public subcommand {
       fmt::print(stderr, "streambed explain: cannot write the explanation\n");
       return 1;
     }
-    return 0;
+    return status_of(*recorded, name());
   }
 
  private:

@@ -1,6 +1,6 @@
 // streambed export: a trace in the formats of other tools.
 // Exit status: 0; 1 when the trace cannot be read or the file not written; 2 for a wrong command
-// line.
+// line; 3 when the trace stops early.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -89,6 +89,8 @@ class export_command final : public subcommand {
     };
   }
 
+  std::string_view footer() const override { return about_status_3; }
+
   int run() override {
     if (output_.empty() && format_ == "perfetto" && isatty(STDOUT_FILENO) != 0) {
       fmt::print(stderr, "streambed export: this format is not text. Name a file with -o.\n");
@@ -118,12 +120,7 @@ class export_command final : public subcommand {
                  output_.empty() ? "the standard output" : output_, std::strerror(errno));
       return 1;
     }
-    if (recorded->head.end == trace::ending::unknown) {
-      fmt::print(stderr,
-                 "streambed export: the trace stops without an end: the program was killed, or "
-                 "still runs. What was recorded is exported.\n");
-    }
-    return 0;
+    return status_of(*recorded, name());
   }
 
  private:

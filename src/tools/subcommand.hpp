@@ -27,6 +27,8 @@ class subcommand {
   [[nodiscard]] virtual std::string_view name() const = 0;
   [[nodiscard]] virtual std::string_view description() const = 0;
   [[nodiscard]] virtual std::vector<option> options() = 0;
+  // What its help ends with.
+  [[nodiscard]] virtual std::string_view footer() const { return {}; }
   // What stood after `--` on the command line; only for subcommands that take it.
   [[nodiscard]] virtual std::vector<std::string>* rest() { return nullptr; }
   // The exit status of the command.

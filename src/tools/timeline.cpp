@@ -1,6 +1,6 @@
 // streambed timeline: a recorded run as a page, a picture, or text.
 // Exit status: 0; 1 when the trace cannot be read or the output not made; 2 for a wrong command
-// line.
+// line; 3 when the trace stops early.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -57,6 +57,8 @@ class timeline_command final : public subcommand {
     };
   }
 
+  std::string_view footer() const override { return about_status_3; }
+
   int run() override {
     const std::optional<format> as = format_of(output_);
     if (!as) {
@@ -84,28 +86,34 @@ class timeline_command final : public subcommand {
     }
     const outcome<trace::trace> read = read_run(trace_);
     if (!read) return complain(1, read.message());
-    if (*as == format::text) {
+    const int drawn = draw(*read, *as);
+    return drawn == 0 ? status_of(*read, name()) : drawn;
+  }
+
+ private:
+  [[nodiscard]] int draw(const trace::trace& run, format as) const {
+    const bool to_file = !output_.empty() && output_ != "-";
+    if (as == format::text) {
       const charset characters = to_file ? charset::utf8 : terminal_charset();
-      return write(draw_text(*read, width_ ? width_ : terminal_width(), characters));
+      return write(draw_text(run, width_ ? width_ : terminal_width(), characters));
     }
-    const timeline_notes notes = timeline_notes_of(*read, explain_run(*read));
-    if (*as == format::html) {
+    const timeline_notes notes = timeline_notes_of(run, explain_run(run));
+    if (as == format::html) {
       std::ifstream in(own_toolkit().timeline_page());
       const std::string page{std::istreambuf_iterator<char>(in), {}};
-      return write(timeline_page(page, *read, notes));
+      return write(timeline_page(page, run, notes));
     }
     picture_options how;
     if (width_) how.width = width_;
     if (theme_ == "dark") {
       how.theme = picture_theme::dark;
-    } else if (theme_ == "light" || *as == format::png) {
+    } else if (theme_ == "light" || as == format::png) {
       how.theme = picture_theme::light;
     }
-    const picture drawn = draw_svg(*read, notes, how);
-    return *as == format::svg ? write(drawn.svg) : write_png(drawn);
+    const picture drawn = draw_svg(run, notes, how);
+    return as == format::svg ? write(drawn.svg) : write_png(drawn);
   }
 
- private:
   static int complain(int status, const std::string& words) {
     fmt::print(stderr, "streambed timeline: {}\n", words);
     return status;

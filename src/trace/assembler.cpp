@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "trace/utf8.hpp"
+
 namespace sb::trace {
 
 bool assembler::check(cursor& in, number which, std::size_t count) const {
@@ -32,7 +34,7 @@ void assembler::take(record_kind kind, cursor& in) {
   switch (kind) {
     case record_kind::name: {
       const std::string_view text = in.text(text_limit);
-      if (in.good()) result.names.emplace_back(text);
+      if (in.good()) result.names.push_back(valid_utf8(text));
       break;
     }
     case record_kind::place: {

@@ -12,6 +12,7 @@
 #include "trace/block_order.hpp"
 #include "trace/checksum.hpp"
 #include "trace/pending_calls.hpp"
+#include "trace/utf8.hpp"
 
 namespace sb::trace {
 namespace {
@@ -87,8 +88,8 @@ outcome<cursor> read_header(block file, const std::string& name, header& head) {
   const unsigned clock = in.u8();
   head.connections = in.u32();
   head.host_bytes = in.varint();
-  head.program = in.text(text_limit);
-  head.profile = in.text(text_limit);
+  head.program = valid_utf8(in.text(text_limit));
+  head.profile = valid_utf8(in.text(text_limit));
   if (in.how() == cursor::state::cut_off)
     return failure{name + " stops within its header: nothing was recorded."};
   if (!in.good() || clock > static_cast<unsigned>(clock_kind::device))

@@ -138,8 +138,10 @@ class BadInput(unittest.TestCase):
             path = self.folder / "cut.sbtrace"
             path.write_bytes(whole[:part])
             answer = explain(path)
-            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertEqual(answer.returncode, 3, answer.stderr)
+            self.assertRegex(answer.stderr, r"^streambed explain: the trace stops without an end: .+\n$")
             self.assertIn("stops before the program's end", answer.stdout)
+            self.assertEqual(json.loads(explain("--json", path).stdout)["run"]["ending"], "unknown")
 
 
 if __name__ == "__main__":

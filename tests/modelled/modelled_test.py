@@ -283,7 +283,7 @@ class Modelled(unittest.TestCase):
         program.stdout.close()
         done = subprocess.run([TOOLKIT / "bin/streambed", "export", trace, "--format", "csv"],
                               capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.returncode, 3, done.stderr)
         self.assertIn("wait_for(int volatile*)", done.stdout)
         self.assertIn("hangs.cu:", done.stdout)
 

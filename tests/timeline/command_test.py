@@ -134,6 +134,15 @@ class Timeline(unittest.TestCase):
     def test_a_folder_that_is_not_there_is_named(self):
         self.refused(streambed(self.sample(), "-o", self.folder / "no/out.svg"), "no/out.svg")
 
+    def test_a_trace_that_stops_early_is_drawn_up_to_there(self):
+        whole, cut, out = self.sample().read_bytes(), self.folder / "cut.trace", self.folder / "out.svg"
+        cut.write_bytes(whole[:len(whole) * 2 // 3])
+        for answer in (streambed(cut), streambed(cut, "-o", out)):
+            self.assertEqual(answer.returncode, 3, answer.stderr)
+            self.assertRegex(answer.stderr, r"^streambed timeline: the trace stops without an end: .+\n$")
+        self.assertIn("recording ends early", streambed(cut).stdout)
+        xml.parse(out)
+
     def test_a_run_that_hung_is_drawn(self):
         answer = streambed(self.sample("hung"), env={**os.environ, "LC_ALL": "C"})
         self.assertEqual(answer.returncode, 0, answer.stderr)

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import xml.etree.ElementTree
 
 MAKE_TRACE = sys.argv.pop()
 STREAMBED = sys.argv.pop()
@@ -44,7 +45,8 @@ class Export(unittest.TestCase):
 
     def trace(self, kind):
         path = self.folder / f"{kind}.sbt"
-        subprocess.run([MAKE_TRACE, kind, path], check=True, timeout=60)
+        if not path.exists():
+            subprocess.run([MAKE_TRACE, kind, path], check=True, timeout=60)
         return path
 
     def export(self, *arguments, **options):
@@ -236,10 +238,23 @@ class Export(unittest.TestCase):
         cut = self.folder / "cut.sbt"
         cut.write_bytes(whole[:len(whole) // 2])
         answer = self.export(cut, "--format", "csv")
-        self.assertEqual(answer.returncode, 0)
+        self.assertEqual(answer.returncode, 3)
         self.assertIn(b"stops without an end", answer.stderr)
         lines = answer.stdout.count(b"\n")
         self.assertTrue(1 <= lines < 6)
+
+    def test_texts_that_are_not_utf8_are_written_as_utf8(self):
+        wanted = "scale \ufffd\u00e9 \x01"
+        events = json.loads(self.text("bytes", "chrome"))["traceEvents"]
+        self.assertIn(wanted, [event["name"] for event in events])
+        self.assertIn(wanted, self.text("bytes", "csv"))
+        self.assertIn("\ufffd", self.text("bytes", "text"))
+        trace = self.trace("bytes")
+        told = subprocess.run([STREAMBED, "explain", "--json", trace], capture_output=True, timeout=60)
+        self.assertEqual(json.loads(told.stdout.decode())["run"]["program"], "caf\ufffd")
+        picture = self.folder / "bytes.svg"
+        subprocess.run([STREAMBED, "timeline", trace, "-o", picture], check=True, timeout=60)
+        xml.etree.ElementTree.fromstring(picture.read_bytes())
 
     def test_an_unknown_format_is_refused(self):
         answer = self.export(self.trace("complete"), "--format", "paper")

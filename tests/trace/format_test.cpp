@@ -38,6 +38,28 @@ TEST_F(TraceFormat, ATraceIsReadAsItWasStored) {
   }
 }
 
+TEST_F(TraceFormat, TextsAreReadAsUtf8) {
+  const std::string no = "\xef\xbf\xbd";
+  const std::pair<std::string, std::string> texts[] = {
+      {"plain", "plain"},
+      {"\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+      {"caf\xe9", "caf" + no},                  // Latin 1
+      {"\xe2\x82", no + no},                    // stops within a character
+      {"\xc0\xaf", no + no},                    // longer than it has to be
+      {"\xed\xa0\x80", no + no + no},           // half of a pair of UTF-16
+      {"\xf4\x90\x80\x80", no + no + no + no},  // beyond the last character
+      {"\xef\xbf\xbf", no + no + no},           // no character
+  };
+  for (const auto& [stored_text, wanted] : texts) {
+    trace made = sample(1);
+    made.head.program = made.names[0] = stored_text;
+    const outcome<trace> read = parse_trace(stored(made), "x.sbt");
+    ASSERT_TRUE(read) << read.message();
+    EXPECT_EQ(read->head.program, wanted);
+    EXPECT_EQ(read->names[0], wanted);
+  }
+}
+
 TEST_F(TraceFormat, TheSameTraceIsTheSameBytes) {
   EXPECT_EQ(stored(sample(1)), stored(sample(1)));
   EXPECT_NE(stored(sample(1)), stored(sample(2)));

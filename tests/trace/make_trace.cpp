@@ -2,6 +2,7 @@
 //
 //   small     two copies, three kernels, a fill, annotations; one kernel that never started
 //   complete  the same with an end
+//   bytes     the same with texts that are not UTF-8
 //   random    made up from a seed
 //   large     600,000 operations
 #include <cstdio>
@@ -87,7 +88,7 @@ trace small() {
 int main(int count, char** arguments) {
   const std::string_view kind = count == 3 ? arguments[1] : "";
   trace made;
-  if (kind == "small" || kind == "complete")
+  if (kind == "small" || kind == "complete" || kind == "bytes")
     made = small();
   else if (kind == "random")
     made = testing::sample(1);
@@ -95,7 +96,13 @@ int main(int count, char** arguments) {
     made = testing::sample(1, {600'000, 100'000});
   else
     return 2;
-  if (kind == "complete") made.head.end = ending::complete;
+  if (kind == "bytes") {
+    made.head.program = "caf\xe9";
+    made.names[0] = "scale \xff\xc3\xa9 \x01";
+    made.streams[1].name = "\xed\xa0\x80 \xc0\xaf \xf4\x90\x80\x80";
+    made.annotations[0].text = "\xe2\x82";
+  }
+  if (kind == "complete" || kind == "bytes") made.head.end = ending::complete;
   const auto stored = store_trace(made, arguments[2]);
   if (!stored) std::fprintf(stderr, "%s\n", stored.message().c_str());
   return stored ? 0 : 1;

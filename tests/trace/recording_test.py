@@ -33,12 +33,13 @@ class Recording(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stderr)
         return trace
 
-    def command(self, *arguments):
-        return subprocess.run([TOOLKIT / "bin/streambed", *arguments], capture_output=True, text=True, check=True,
-                              timeout=100).stdout
+    def command(self, *arguments, status=0):
+        done = subprocess.run([TOOLKIT / "bin/streambed", *arguments], capture_output=True, text=True, timeout=100)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
 
-    def operations(self, trace):
-        return list(csv.DictReader(io.StringIO(self.command("export", trace, "--format", "csv"))))
+    def operations(self, trace, status=0):
+        return list(csv.DictReader(io.StringIO(self.command("export", trace, "--format", "csv", status=status))))
 
     def check(self, operations):
         kernels = [o for o in operations if o["kind"] == "kernel" and o["name"].startswith("small")]
@@ -104,7 +105,7 @@ class Recording(unittest.TestCase):
         self.assertIn(f"{4 * ROUNDS} kernels", self.command("explain", self.folder / "graph.sbt"))
 
     def test_a_killed_program_leaves_it_too(self):
-        self.check(self.operations(self.record("kill", -9)))
+        self.check(self.operations(self.record("kill", -9), status=3))
 
     def test_a_kernel_that_fails_is_named_with_its_error(self):
         trace = self.record("fault")
@@ -121,8 +122,8 @@ class Recording(unittest.TestCase):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("the trace stops before the program's end: File too large", done.stderr)
         self.assertIn(f"'{trace}' is not complete: there was no room for more of it", done.stderr)
-        self.assertGreater(len(self.operations(trace)), 1000)
-        self.assertIn("there was no room for more", self.command("explain", trace))
+        self.assertGreater(len(self.operations(trace, status=3)), 1000)
+        self.assertIn("there was no room for more", self.command("explain", trace, status=3))
 
     def test_a_program_that_does_not_compile_is_told_of_before_the_compilers_words(self):
         wrong = self.folder / "wrong.cu"

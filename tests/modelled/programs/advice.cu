@@ -1,4 +1,5 @@
-// Programs with something to change, and the same with the change that explain asks for ("applied").
+// Programs with something to change, and the same with the change that explain asks for
+// ("applied").
 #include <cstdio>
 #include <cstdlib>
 #include <string>
