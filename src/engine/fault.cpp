@@ -153,8 +153,10 @@ const void* without_mark(const void* accessed) {
   if ((address & barred_address) == barred_address) address &= ~barred_address;
   constexpr std::uintptr_t mark = ((std::uintptr_t{1} << abi::misaligned_bits) - 1)
                                   << abi::misaligned_shift;
-  const bool marked =
-      (address & mark) != 0 && address >> abi::misaligned_shift <= mark >> abi::misaligned_shift;
+  // The mark repeats bits of the address. An index that is far too large sets others.
+  const std::uintptr_t bits = address >> abi::misaligned_shift;
+  const bool marked = (address & mark) != 0 && bits <= mark >> abi::misaligned_shift &&
+                      (address & bits) == bits;
   return marked ? reinterpret_cast<const void*>(address & ~mark) : nullptr;
 }
 

@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
     void* args[] = {&bad};
     cudaLaunchKernel((const void*)store<int>, dim3(1), dim3(32), args, 0, s);
   }
+  if (!std::strcmp(how, "far")) store<<<1, 32, 0, s>>>(bad + (1LL << 46));
   if (!std::strcmp(how, "assert")) claim<<<1, 2, 0, s>>>(0);  // here: assert
   std::printf("%llu %s\\n", id, cudaGetErrorName(cudaDeviceSynchronize()));
   return 0;
@@ -112,6 +113,9 @@ class Report(NvccTest):
     def test_a_launch_by_call_has_the_place_in_the_program(self):
         text, number = self.told("call")
         self.assertRegex(text, rf" on stream {number} \(launched from \S*/a 0x[0-9a-f]+\), block ")
+
+    def test_an_address_far_outside_is_illegal_and_not_misaligned(self):
+        self.assertIn(": illegal address 0x1000000010004", self.told("far")[0])
 
     def test_an_assertion_has_cudas_lines_and_ours(self):
         text, number = self.told("assert", "cudaErrorAssert")
