@@ -10,7 +10,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-# The tests' own framework names these types and calls of arrays and of the driver. They are there by name, and
+# The tests' own framework names these types and calls of the driver. They are there by name, and
 # every such call answers "not supported".
 STAND_IN = """
 #pragma once
@@ -32,12 +32,6 @@ typedef struct {
   CUarray_format Format;
   unsigned int NumChannels, Flags;
 } CUDA_ARRAY3D_DESCRIPTOR;
-enum cudaChannelFormatKind { cudaChannelFormatKindSigned = 0, cudaChannelFormatKindUnsigned = 1,
-                             cudaChannelFormatKindFloat = 2, cudaChannelFormatKindNone = 3 };
-struct cudaChannelFormatDesc {
-  int x, y, z, w;
-  enum cudaChannelFormatKind f;
-};
 typedef enum cudaError_enum { CUDA_SUCCESS = 0, CUDA_ERROR_UNKNOWN = 999 } CUresult;
 """
 STAND_IN_NVRTC = """

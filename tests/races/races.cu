@@ -23,6 +23,16 @@ __global__ void reverse(int* out) {
   out[threadIdx.x] = mine[count - 1 - threadIdx.x];
 }
 
+// A function that is not inlined: the engine tells it which thread it is in.
+__device__ __noinline__ int own_place() { return static_cast<int>(threadIdx.x); }
+__global__ void place(int* out) { out[own_place()] = own_place(); }
+__global__ void write_surface(cudaSurfaceObject_t s, int value) {
+  surf1Dwrite(value, s, static_cast<int>(threadIdx.x * sizeof(int)));
+}
+__global__ void read_texture(int* out, cudaTextureObject_t t) {
+  out[threadIdx.x] = tex1D<int>(t, static_cast<float>(threadIdx.x) + 0.5f);
+}
+
 struct streams {
   cudaStream_t a, b, free;
   streams() {
@@ -297,6 +307,49 @@ static void memory_of_pools() {
   }
 }
 
+static void functions_that_are_called() {
+  streams s;
+  for (int i = 0; i < 8; ++i) {
+    place<<<1, count, 0, s.a>>>(device());
+    place<<<1, count, 0, s.free>>>(device());
+    cudaDeviceSynchronize();
+  }
+}
+
+struct image {
+  cudaTextureObject_t texture = 0;
+  cudaSurfaceObject_t surface = 0;
+  image() {
+    const cudaChannelFormatDesc format = cudaCreateChannelDesc<int>();
+    cudaResourceDesc resource{};
+    if (cudaMallocArray(&resource.res.array.array, &format, count, 0, cudaArraySurfaceLoadStore) !=
+        cudaSuccess)
+      std::abort();
+    const cudaTextureDesc how{};
+    cudaCreateTextureObject(&texture, &resource, &how, nullptr);
+    cudaCreateSurfaceObject(&surface, &resource);
+  }
+};
+static void race_texture_and_surface_in_two_streams() {
+  streams s;
+  image i;
+  int* out = device();
+  write_surface<<<1, count, 0, s.a>>>(i.surface, 1);
+  read_texture<<<1, count, 0, s.free>>>(out, i.texture);
+  cudaDeviceSynchronize();
+}
+static void texture_after_surface() {
+  streams s;
+  image i;
+  int* out = managed();
+  for (int round = 0; round < 4; ++round) {
+    write_surface<<<1, count, 0, s.a>>>(i.surface, round);
+    read_texture<<<1, count, 0, s.a>>>(out, i.texture);
+    cudaDeviceSynchronize();
+    expect(sum(out), round * count);
+  }
+}
+
 #define CASE(name) {#name, name}
 int main(int argc, char** argv) {
   const std::map<std::string, void (*)()> cases = {CASE(race_host_reads_without_waiting),
@@ -317,7 +370,10 @@ int main(int argc, char** argv) {
                                                    CASE(graph),
                                                    CASE(conditional_graph),
                                                    CASE(two_host_threads),
-                                                   CASE(memory_of_pools)};
+                                                   CASE(memory_of_pools),
+                                                   CASE(functions_that_are_called),
+                                                   CASE(race_texture_and_surface_in_two_streams),
+                                                   CASE(texture_after_surface)};
   if (argc < 2) {
     for (const auto& [name, run] : cases) std::printf("%s\n", name.c_str());
     return 0;

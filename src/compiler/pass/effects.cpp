@@ -252,7 +252,10 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
   kernel.is_straight = !fibers && functions.size() == 1 && !all.calls_table && !all.meets &&
                        is_straight(*kernel.body);
   kernel.has_no_floats = kernel.is_straight && computes_without_floats(*kernel.body);
-  kernel.stores_thread_index = all.calls_table || functions.size() > 1;
+  const bool calls_others = any_of(functions, [&](const Function* function) {
+    return function != kernel.body && !is_texture_instruction(*function);
+  });
+  kernel.stores_thread_index = all.calls_table || calls_others;
 }
 
 }  // namespace sb::pass
