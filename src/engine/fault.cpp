@@ -155,8 +155,8 @@ const void* without_mark(const void* accessed) {
                                   << abi::misaligned_shift;
   // The mark repeats bits of the address. An index that is far too large sets others.
   const std::uintptr_t bits = address >> abi::misaligned_shift;
-  const bool marked = (address & mark) != 0 && bits <= mark >> abi::misaligned_shift &&
-                      (address & bits) == bits;
+  const bool marked =
+      (address & mark) != 0 && bits <= mark >> abi::misaligned_shift && (address & bits) == bits;
   return marked ? reinterpret_cast<const void*>(address & ~mark) : nullptr;
 }
 

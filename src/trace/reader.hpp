@@ -4,8 +4,8 @@
 // `ending` is then unknown, and a call or operation that was open is still open. Everything else
 // that is wrong (no file, another kind of file, a newer format, damaged) is a message and no trace.
 //
-// What the reader answers is sound: every number points at something that is there, or is `none`, and
-// every text is UTF-8.
+// What the reader answers is sound: every number points at something that is there, or is `none`,
+// and every text is UTF-8.
 #pragma once
 
 #include <cstdint>
