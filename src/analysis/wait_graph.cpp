@@ -47,9 +47,11 @@ wait_graph::wait_graph(const trace::trace& t, guesses which) : trace_(t) {
   for (const trace::call& c : t.calls) {
     if (!c.returned && c.thread != none) add_thread(c);
   }
+  if (which == guesses::yes) find_outside();
   for (number i = 0; which == guesses::yes && i < t.operations.size(); ++i) {
     if (pending(i) && t.operations[i].started != never) add_memory(i);
   }
+  add_outside();
   find_stuck();
 }
 
@@ -126,6 +128,9 @@ void wait_graph::add_operation(number i) {
 void wait_graph::add_memory(number runs) {
   const trace::operation& o = trace_.operations[runs];
   if (o.kind == trace::operation_kind::host_function) {
+    // One that holds a lock waits for nothing of the device's, mostly.
+    for (const node n : outside_)
+      add(runs, {n, "does not return, perhaps until something is done by {}"});
     for (const trace::call& c : trace_.calls) {
       if (!c.returned && c.thread != none)
         add(runs, {thread(c.thread), "does not return, perhaps until something is done by {}"});
@@ -169,6 +174,54 @@ void wait_graph::add_thread(const trace::call& c) {
     add(n, {last, why});
     if (links_[n].size() >= most) break;
   }
+}
+
+void wait_graph::find_outside() {
+  const std::size_t threads = trace_.threads.size();
+  std::vector<bool> out(threads, false);
+  std::vector<trace::nanoseconds> last(threads, 0);
+  for (const trace::call& c : trace_.calls) {
+    if (c.thread >= threads) continue;
+    out[c.thread] = true;
+    last[c.thread] = std::max(last[c.thread], c.end);
+  }
+  for (const trace::call& c : trace_.calls) {
+    if (!c.returned && c.thread < threads) out[c.thread] = false;
+  }
+  // Somebody waited for it behind its last call: for its end, as it seems.
+  for (const trace::thread_wait& w : trace_.thread_waits) {
+    if (w.other < threads && w.other != 0 && w.end > w.begin && w.end >= last[w.other])
+      out[w.other] = false;
+  }
+  for (number i = 0; i < threads; ++i) {
+    if (out[i]) outside_.push_back(thread(i));
+  }
+}
+
+// Whatever such a thread waits for, it does not come: from another thread, or from a host function.
+void wait_graph::add_outside() {
+  for (const node n : outside_) {
+    const std::string why =
+        fmt::format("is in none of the runtime's calls{} and waits, perhaps for {{}}",
+                    last_call(static_cast<number>(n - trace_.operations.size())));
+    for (const node other : threads_) add(n, {other, why});
+    for (number i = 0; i < trace_.operations.size(); ++i) {
+      const trace::operation& o = trace_.operations[i];
+      if (pending(i) && o.started != never && o.kind == trace::operation_kind::host_function)
+        add(n, {i, why});
+    }
+  }
+}
+
+std::string wait_graph::last_call(number thread) const {
+  const trace::call* last = nullptr;
+  for (const trace::call& c : trace_.calls) {
+    if (c.thread == thread && (last == nullptr || c.begin >= last->begin)) last = &c;
+  }
+  if (last == nullptr) return {};
+  std::string place = text_of_place(trace_, last->place);
+  place.erase(0, place.rfind('/') + 1);
+  return fmt::format(" (the last was {}{})", last->name, place.empty() ? "" : ", " + place);
 }
 
 // What waits for nothing comes to its end, and so does what waits for such. The rest is stuck.
@@ -323,6 +376,13 @@ std::string wait_graph::sentence(node n, node on) const {
 }
 
 std::string wait_graph::state(node n) const {
+  if (std::find(outside_.begin(), outside_.end(), n) != outside_.end()) {
+    const auto thread = static_cast<number>(n - trace_.operations.size());
+    return fmt::format(
+        "{} is in none of the runtime's calls{}: it {}waits for a lock, a signal or "
+        "another thread",
+        name(n), last_call(thread), thread == 0 ? "" : "has ended, or ");
+  }
   if (is_thread(n)) return name(n) + " waits, and nothing is pending";
   const trace::operation& o = trace_.operations[n];
   if (o.started == never) return name(n) + " had not started; what it waits for is not recorded";

@@ -411,6 +411,53 @@ TEST(Findings, AHangGoesThroughHostFunctionsEventsAndCalls) {
   EXPECT_THAT(text, testing::HasSubstr("in cudaDeviceSynchronize"));
 }
 
+// A thread holds a lock and waits for another one, which waits for a host function that takes it.
+TEST(Findings, AHangNamesTheThreadThatWaitsOutsideOfCalls) {
+  program_builder b;
+  const number s = b.stream();
+  b.line(10).kernel(s, "before", 10_us);
+  b.line(11).synchronize(s);
+  b.thread(1);
+  b.host_code(50_us);
+  const number function = b.line(20).host_function(s, "takes_the_lock", 10_us);
+  b.line(21).synchronize(s);
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  t.operations[function].ended = never;
+  t.calls.back().returned = false;
+  t.calls.back().blocked_on = function;
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  EXPECT_THAT(e.findings[0].evidence,
+              testing::ElementsAre(
+                  "host thread 0 is in none of the runtime's calls (the last was "
+                  "cudaStreamSynchronize, program.cu:11) and waits, perhaps for host thread 1",
+                  testing::HasSubstr("host thread 1 waits for host function takes_the_lock"),
+                  testing::HasSubstr("perhaps until something is done by host thread 0")));
+}
+
+TEST(Findings, AHangWithoutWorkOfTheDeviceNamesTheThreads) {
+  program_builder b;
+  const number s = b.stream();
+  for (const number thread : {0U, 1U, 2U}) {
+    b.thread(thread);
+    b.line(10 + thread).kernel(s, "work", 10_us);
+    b.line(20 + thread).synchronize(s);
+  }
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  // The last one was waited for behind its last call.
+  t.thread_waits.push_back({.thread = 0, .other = 2, .begin = t.end, .end = t.end + 1});
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  EXPECT_THAT(e.findings[0].why, testing::HasSubstr("no work of the device was pending"));
+  EXPECT_THAT(e.findings[0].evidence,
+              testing::ElementsAre(testing::AllOf(testing::HasSubstr("host thread 0"),
+                                                  testing::HasSubstr("it waits for a lock")),
+                                   testing::AllOf(testing::HasSubstr("host thread 1"),
+                                                  testing::HasSubstr("it has ended, or waits"))));
+}
+
 TEST(Findings, AProgramThatWasKilledWhileItWaitedDoesNotHang) {
   for (const trace::ending how : {trace::ending::unknown, trace::ending::stopped}) {
     const trace::trace t = stuck_host_function(how);

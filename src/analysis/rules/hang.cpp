@@ -40,6 +40,10 @@ class account {
     for (std::size_t i = 0; i < std::min(chains.size(), most); ++i) add_chain(chains[i], true);
   }
 
+  void add_outside() {
+    for (const node n : graph_.outside()) add(n, graph_.words(n));
+  }
+
   // What is pending beside these, as far as there is room; then how much is left.
   void add_others() {
     constexpr std::size_t room = 8;
@@ -121,10 +125,18 @@ void find_hang(const trace::trace& t, findings& out) {
   if (ring.empty()) {
     f.why =
         "Nothing could move any more. From what the host waited for, back to what had not ended:";
-    f.change = "Look at what these operations wait for.";
     told.add_chains();
     told.add_others();
+    told.add_outside();
+    f.change = "Look at what these operations wait for.";
     add_pending(t, graph, f);
+    if (f.operations.empty()) {
+      f.why = "Nothing could move any more, and no work of the device was pending:";
+      f.change =
+          "Look at what the program's threads wait for outside of CUDA: locks that they take in "
+          "another order, a signal that nobody sends, a thread that waits itself. A debugger shows "
+          "where each of them is.";
+    }
   } else {
     f.change =
         "Break the ring at one of these places: issue what is waited for first, use another stream "
