@@ -102,7 +102,9 @@ double lane_height(std::uint32_t lanes) {
 class painter {
  public:
   painter(const trace::trace& trace, const timeline_notes& notes, const picture_options& options)
-      : trace_(trace), width_(std::max(options.width, 400)), on_path_(trace.operations.size()) {
+      : trace_(trace),
+        width_(std::max(options.width, narrowest_picture)),
+        on_path_(trace.operations.size()) {
     for (const path_step& step : notes.path) {
       if (step.operation >= on_path_.size()) continue;
       on_path_[step.operation] = true;

@@ -9,6 +9,8 @@ namespace sb::tools {
 
 enum class picture_theme { as_viewer, light, dark };  // as_viewer: as the viewer's page is
 
+inline constexpr int narrowest_picture = 400;
+
 struct picture_options {
   int width = 1200;
   picture_theme theme = picture_theme::as_viewer;

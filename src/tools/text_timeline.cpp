@@ -18,9 +18,8 @@ namespace {
 
 using trace::nanoseconds;
 
-constexpr int narrowest = 60;
-constexpr std::size_t longest_label = 24;
-constexpr std::size_t most_streams = 16;  // of a device
+constexpr std::size_t longest_label = 24;  // a third of the line at most
+constexpr std::size_t most_streams = 16;   // of a device
 constexpr std::size_t most_threads = 4;
 constexpr int share_width = 5;  // " 100%"
 
@@ -190,7 +189,7 @@ std::string title(const trace::trace& trace, const symbols& use) {
 
 std::string draw_text(const trace::trace& trace, int width, charset characters) {
   const symbols& use = characters == charset::utf8 ? utf8_symbols : ascii_symbols;
-  const auto total = static_cast<std::size_t>(std::max(width, narrowest));
+  const auto total = static_cast<std::size_t>(std::max(width, narrowest_text));
   const std::vector<timeline_group> groups = timeline_rows(trace);
   const bool names_device = trace.devices.size() > 1;
 
@@ -208,7 +207,8 @@ std::string draw_text(const trace::trace& trace, int width, charset characters) 
       if (row.kind == row_kind::thread && ++threads > most_threads) continue;
       const bool of_device = names_device && row.kind != row_kind::thread;
       lines.push_back({&row, of_device ? fmt::format("{} {}", group.label, row.label) : row.label});
-      label_width = std::max(label_width, std::min(columns(lines.back().label), longest_label));
+      label_width =
+          std::max(label_width, std::min({columns(lines.back().label), longest_label, total / 3}));
     }
     if (streams > most_streams) {
       lines.push_back(

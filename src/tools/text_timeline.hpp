@@ -17,7 +17,10 @@ namespace sb::tools {
 
 enum class charset { ascii, utf8 };
 
-// Lines of `width` columns at most, which is at least 60. Each ends with a newline.
+inline constexpr int narrowest_text = 30;
+
+// Lines of `width` columns at most, or of `narrowest_text` where that is more. Each ends with a
+// newline.
 [[nodiscard]] std::string draw_text(const trace::trace& trace, int width, charset characters);
 
 // What this terminal shows: utf8 where the locale of the environment says so.

@@ -47,7 +47,8 @@ class timeline_command final : public subcommand {
         {"trace", "the recorded run", &trace_, option_use::required},
         {"-o,--output", "out.html, out.svg, out.png, out.txt; without it, or -: text here",
          &output_},
-        {"--width", "columns of the text, or pixels of the picture", &width_},
+        {"--width", "columns of the text (30 or more), or pixels of the picture (400 or more)",
+         &width_},
         {"--theme",
          "colours of a picture (default: an .svg as its viewer, a .png light)",
          &theme_,
@@ -63,6 +64,11 @@ class timeline_command final : public subcommand {
     const std::optional<format> as = format_of(output_);
     if (!as) {
       return complain(2, fmt::format("'{}' is none of .html, .svg, .png and .txt", output_));
+    }
+    const int narrowest = *as == format::text ? narrowest_text : narrowest_picture;
+    if (width_ != 0 && *as != format::html && width_ < narrowest) {
+      return complain(2, fmt::format("--width {} is too narrow: {} {} or more", width_, narrowest,
+                                     *as == format::text ? "columns" : "pixels"));
     }
     const bool to_file = !output_.empty() && output_ != "-";
     if (to_file && same_file(trace_, output_)) {

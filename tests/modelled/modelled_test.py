@@ -47,9 +47,11 @@ class Modelled(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done
 
-    def exported(self, trace):
-        return subprocess.run([TOOLKIT / "bin/streambed", "export", trace, "--format", "csv"],
-                              capture_output=True, text=True, timeout=60, check=True).stdout
+    def exported(self, trace, status=0):
+        done = subprocess.run([TOOLKIT / "bin/streambed", "export", trace, "--format", "csv"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, status, done.stderr)
+        return done.stdout
 
     def same_twice(self, source, **how):
         first = self.run_modelled(source, "--quiet", name="first", **how)
@@ -406,7 +408,7 @@ class Modelled(unittest.TestCase):
                           "  std::puts(\"it ran\");\n  std::fflush(stdout);\n  raise(SIGSTOP);\n}\n")
         trace = self.work / "stands.sbt"
         done, _ = self.stopped(self.program(stands), "it ran", "--trace", trace)
-        self.assertIn("once()", self.exported(trace))
+        self.assertIn("once()", self.exported(trace, status=3))
         self.assertIn("The trace stops before the program's end", done.stderr)
 
     def test_a_program_without_cuda_that_runs_out_of_time_is_killed(self):

@@ -51,6 +51,19 @@ class Timeline(unittest.TestCase):
         answer = streambed(self.sample(), env={**os.environ, "LC_ALL": "C.UTF-8"})
         self.assertIn("███", answer.stdout)
 
+    def test_text_is_as_narrow_as_it_is_asked_for(self):
+        for width in (30, 40):
+            answer = streambed(self.sample(f"{width}"), "--width", str(width), env={**os.environ, "LC_ALL": "C"})
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertLessEqual(max(map(len, answer.stdout.splitlines())), width)
+
+    def test_what_is_too_narrow_is_refused(self):
+        for width in ("1", "29"):
+            self.refused(streambed(self.sample(width), "--width", width), "30 columns or more", status=2)
+        out = self.folder / "out.svg"
+        self.refused(streambed(self.sample(), "-o", out, "--width", "399"), "400 pixels or more", status=2)
+        self.assertFalse(out.exists())
+
     def test_svg_is_well_formed_and_has_every_bar_in_its_row(self):
         for which, operations, calls in (("small", 7, 10), ("3000", 3000, 3000)):
             out = self.folder / f"{which}.svg"

@@ -66,7 +66,7 @@ TEST(TextTimeline, ATraceWithoutAnythingIsATitleAndAnAxis) {
 }
 
 TEST(TextTimeline, NoLineIsWiderThanTheTerminal) {
-  for (const int width : {60, 61, 80, 133, 200}) {
+  for (const int width : {30, 31, 40, 60, 61, 80, 133, 200}) {
     const std::string text = draw_text(testing::large_trace(500), width, charset::ascii);
     std::size_t begin = 0;
     for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
