@@ -17,7 +17,10 @@ void find_busy_copy_engine(const evidence& e, findings& out) {
       continue;
     }
     task &waiting = changed.tasks[h.operation], &holding = changed.tasks[h.by.from];
-    if (holding.duration < much_longer * waiting.duration) continue;
+    // By the real clock one of two equal copies may take far longer.
+    if (holding.duration < much_longer * waiting.duration || by.bytes < much_longer * o.bytes) {
+      continue;
+    }
     // The long copy is cut into pieces and the short one goes in between: it takes its time from
     // the long one and does not wait.
     waiting.what.kind = command_kind::section;
