@@ -1,6 +1,7 @@
 // For recording_test.py: small work, again and again; `many` has more of it. `fault` ends with a
 // kernel that fails, `kill` ends by SIGKILL, `first` has a kernel that is loaded behind another
-// one, `queues` has four streams that copy at the same time, `graph` launches a graph.
+// one, `queues` has four streams that copy at the same time, `graph` launches a graph, `leaves` one
+// of three kernels with nothing behind them.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -65,6 +66,27 @@ int main(int argc, char** argv) {
     for (int i = 0; i < rounds; ++i) {
       cudaGraphLaunch(launched, s);
       if (i < 4) cudaDeviceSynchronize();  // what it takes gets known
+    }
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "leaves") == 0) {
+    cudaGraph_t graph;
+    cudaGraphExec_t launched;
+    cudaGraphCreate(&graph, 0);
+    for (int i = 0; i < 3; ++i) {
+      float *out = a + 64 * i, *in = b;
+      void* arguments[] = {&out, &in};
+      cudaKernelNodeParams kernel = {};
+      kernel.func = reinterpret_cast<void*>(small);
+      kernel.gridDim = kernel.blockDim = dim3(1);
+      kernel.kernelParams = arguments;
+      cudaGraphNode_t node;
+      cudaGraphAddKernelNode(&node, graph, nullptr, 0, &kernel);
+    }
+    cudaGraphInstantiate(&launched, graph, 0);
+    for (int i = 0; i < rounds; ++i) {
+      cudaGraphLaunch(launched, s);
+      if (i < 4) cudaDeviceSynchronize();
     }
     return cudaDeviceSynchronize();
   }

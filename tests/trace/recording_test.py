@@ -104,6 +104,16 @@ class Recording(unittest.TestCase):
                          {("", "1x1x1", "2x1x1", "1x1x1", "4x1x1", "")})
         self.assertIn(f"{4 * ROUNDS} kernels", self.command("explain", self.folder / "graph.sbt"))
 
+    def test_the_end_of_a_graph_comes_behind_all_its_leaves(self):
+        operations = self.operations(self.record("leaves"))
+        self.assertEqual(len(operations), 5 * ROUNDS)
+        for i in range(0, len(operations), 5):
+            _, *leaves, end = operations[i:i + 5]
+            self.assertEqual(end["kind"], "graph_end")
+            waited = {int(wait.split(":")[1]) for wait in end["waits"].split()}
+            self.assertLessEqual({int(o["operation"]) for o in leaves}, waited)
+            self.assertEqual(int(end["ready"]), max(int(o["ended"]) for o in leaves))
+
     def test_a_killed_program_leaves_it_too(self):
         self.check(self.operations(self.record("kill", -9), status=3))
 
