@@ -41,14 +41,24 @@ gpu_direct_rdma = no
 memory_pool_handle_types = 1
 
 # Rates: 32 units a multiprocessor; memory at the share of its peak that an H200 reaches
-memory_bytes_per_ns = 100
+memory_bytes_per_ns = 124
 copy_bytes_per_ns = 120
 fill_bytes_per_ns = 100
 fp32_per_ns = 1028
 fp64_per_ns = 514
 fp16_per_ns = 1028
-special_per_ns = 16
-integer_per_ns = 3070                   # the H200's, by the single-precision rate
+issue_per_ns = 514                      # a warp a clock and multiprocessor
+special_per_ns = 64                     # 4 a clock and multiprocessor
+integer_per_ns = 514                    # 32 a clock and multiprocessor
+l2_bytes_per_ns = 230
+l2_requests_per_ns = 4                  # estimated, as the next ones
+blocks_per_ns = 0.5
+l1_load_ns = 70
+l2_load_ns = 320
+memory_load_ns = 600
+step_ns = 16                            # 18 clocks
+page_atomics_per_ns = 3
+address_atomics_per_ns = 0.3
 shared_bytes_per_ns = 1028
 atomics_per_ns = 7
 

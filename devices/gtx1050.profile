@@ -32,14 +32,23 @@ memory_pool_handle_types = 1
 
 # Rates: 128 single-precision units a multiprocessor, 1/32 of that in double and 1/64 in half precision; memory
 # at the share of its peak that an H200 reaches
-memory_bytes_per_ns = 60
+memory_bytes_per_ns = 72
 copy_bytes_per_ns = 70
 fill_bytes_per_ns = 60
 fp32_per_ns = 2332
 fp64_per_ns = 73
 fp16_per_ns = 36
-special_per_ns = 16
-integer_per_ns = 6970                   # the H200's, by the single-precision rate
+issue_per_ns = 1166                     # four warps a clock and multiprocessor
+special_per_ns = 291                    # 32 a clock and multiprocessor
+integer_per_ns = 1166                   # 128 a clock and multiprocessor
+l2_bytes_per_ns = 300                   # the H200's, by multiprocessors and clock, as the next ones
+l2_requests_per_ns = 5.4
+blocks_per_ns = 1.3
+l1_load_ns = 47
+l2_load_ns = 215
+step_ns = 4                             # six clocks
+page_atomics_per_ns = 5
+address_atomics_per_ns = 1
 shared_bytes_per_ns = 1166
 atomics_per_ns = 7
 

@@ -211,24 +211,34 @@ copy_switch_ns = 700                    # between copies of different streams in
 copy_look_ns = 2200                     # for each other stream with copies waiting, when a copy engine was idle
 wait_gap_ns = 100                       # more, when the wait was for another stream
 block_ns = 50                           # beginning and ending of a block, once for a wave
-memory_latency_ns = 1000                # of a kernel that reads or writes memory
+blocks_per_ns = 1.72                    # that begin, on the whole device
+memory_latency_ns = 500                 # of a kernel that reads or writes memory, before the first of it
+l1_load_ns = 36                         # until a thread has what it loads: from its multiprocessor's cache
+l2_load_ns = 165                        # from the device's
+memory_load_ns = 400                    # from memory
+step_ns = 2.2                           # until it has the result of an addition or a product
 fill_ns = 460                           # a memset, beside its bytes
 fill_bytes_per_ns = 4600
 
-# Rates of the whole device. Memory and single precision are fitted to busy_us.*; the others follow from the
-# published rates per multiprocessor and clock.
-memory_bytes_per_ns = 3400
+# Rates of the whole device (rates.tsv). Those of instructions are the published ones, for each
+# multiprocessor and clock.
+memory_bytes_per_ns = 4150
+l2_bytes_per_ns = 8600                  # the second cache's
+l2_requests_per_ns = 155                # its lines of 128 bytes, of which a request may want but a word
 copy_bytes_per_ns = 4200                # inside of the device, reading and writing counted
 copy_inside_ns = 700
+issue_per_ns = 33450                    # instructions of threads, of any kind
 fp32_per_ns = 66900                     # a fused multiply-add counts two
 fp64_per_ns = 33450
 fp16_per_ns = 133800
-special_per_ns = 450                    # division, square root, sine and the like, as a whole
-integer_per_ns = 200000                 # fitted: most of it is hidden behind the rest
-shared_bytes_per_ns = 33450
-atomics_per_ns = 200
-barrier_ns = 20
-overlap_norm = 2                        # how well memory and arithmetic hide each other: 1 not at all
+special_per_ns = 4180                   # what roots, exponentials and divisions start from; floats to integers
+integer_per_ns = 16700                  # comparisons, choices, bits and shifts to the right
+shared_bytes_per_ns = 33450             # also the rate of lines in a multiprocessor's cache
+atomics_per_ns = 150
+page_atomics_per_ns = 14                # within 4 KiB of memory
+address_atomics_per_ns = 1.4            # at one address
+barrier_ns = 10
+overlap_norm = 3.5                      # how well what bounds a kernel hides the rest: 1 not at all
 
 # Host to device and back (copy_us.*, copy_wall_us.*)
 to_device.small_ns = 2480               # a copy below 32 KiB

@@ -25,14 +25,23 @@ pci_device_id = 0x1db110de
 pci_subsystem_id = 0x121210de
 
 # Rates: the published peaks, memory at the share of its peak that an H200 reaches
-memory_bytes_per_ns = 640
+memory_bytes_per_ns = 775
 copy_bytes_per_ns = 750
 fill_bytes_per_ns = 640
 fp32_per_ns = 15700
 fp64_per_ns = 7800
 fp16_per_ns = 31400
-special_per_ns = 210                    # the H200's, by multiprocessors and clock
-integer_per_ns = 46900                  # the H200's, by the single-precision rate
+issue_per_ns = 15667                    # four warps a clock and multiprocessor
+special_per_ns = 1958                   # 16 a clock and multiprocessor
+integer_per_ns = 7834                   # 64 a clock and multiprocessor
+l2_bytes_per_ns = 2150
+l2_requests_per_ns = 73                 # the H200's, by multiprocessors and clock, as the next ones
+blocks_per_ns = 1.33
+l1_load_ns = 45
+l2_load_ns = 210
+step_ns = 2.8
+page_atomics_per_ns = 10
+address_atomics_per_ns = 1.1
 shared_bytes_per_ns = 15667             # 128 bytes a clock and multiprocessor
 atomics_per_ns = 90
 

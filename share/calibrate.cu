@@ -42,9 +42,19 @@ __global__ void wait_cycles(long long cycles) {
   while (clock64() - start < cycles) {
   }
 }
-__global__ void touch(float* a, std::size_t n) {
+__global__ void touch(float4* a, std::size_t n) {
   const std::size_t i = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
-  if (i < n) a[i] = a[i] + 1.0f;
+  if (i >= n) return;
+  const float4 v = a[i];
+  a[i] = make_float4(v.x + 1, v.y + 1, v.z + 1, v.w + 1);
+}
+__global__ void one_chain(float* out, int reps, float factor, float impossible) {
+  float x = threadIdx.x;
+  for (int r = 0; r < reps; ++r) x = x * factor + 0.5f;
+  if (x == impossible) *out = x;
+}
+__global__ void hardly_anything(float* out, int never) {
+  if (never) *out = 1;
 }
 // Eight chains, so that latency does not count. What could be known not to happen is an argument.
 template <class T>
@@ -58,13 +68,11 @@ __global__ void multiply_add(T* out, int reps, T factor, T impossible) {
   }
   if (a + b + c + d + e + f + g + h == impossible) *out = a;
 }
-__global__ void roots_and_quotients(float* out, int reps, float impossible) {
-  float x = 1.5f + threadIdx.x, y = 2.5f + threadIdx.x;
-  for (int r = 0; r < reps; ++r) {
-    x = sqrtf(1.0f / x + 1.0f);
-    y = sqrtf(1.0f / y + 1.0f);
-  }
-  if (x + y == impossible) *out = x;
+__global__ void one_by_roots(float* out, int reps, float impossible) {
+  float x = 1.5f + threadIdx.x, y = x + 1, z = x + 2, w = x + 3;
+  for (int r = 0; r < reps; ++r)
+    x = rsqrtf(x + 1), y = rsqrtf(y + 1), z = rsqrtf(z + 1), w = rsqrtf(w + 1);
+  if (x + y + z + w == impossible) *out = x;
 }
 __global__ void shared_reads(float* out, int reps) {
   __shared__ volatile float a[256];
@@ -538,15 +546,17 @@ double calibration::per_ns(double rounds, double units, const std::function<void
 }
 
 void calibration::rates() {
-  const std::size_t bytes = (quick_ ? 32 : 1024) * mib;
+  // More than any cache holds.
+  const std::size_t bytes = (quick_ ? 320 : 1024) * mib;
   char* large = nullptr;
   MUST(cudaMalloc(reinterpret_cast<void**>(&large), bytes));
   auto* const data = reinterpret_cast<float*>(large);
+  auto* const vectors = reinterpret_cast<float4*>(large);
   put("memory_bytes_per_ns", 1 / slope(bytes / 2.0, [&](double n) {
-                               const auto count = static_cast<std::size_t>(n / 4);
+                               const auto count = static_cast<std::size_t>(n / sizeof(float4));
                                const auto blocks = static_cast<unsigned>(count / 256);
                                return between_events(
-                                   s_, [&] { touch<<<blocks, 256, 0, s_>>>(data, count); }, 5);
+                                   s_, [&] { touch<<<blocks, 256, 0, s_>>>(vectors, count); }, 5);
                              }) * 2);
   put("copy_bytes_per_ns",
       2 / slope(bytes / 4.0, [&](double n) {
@@ -569,14 +579,18 @@ void calibration::rates() {
         multiply_add<double><<<blocks, 256, 0, s_>>>(wide, n, 1.0001, -1.0);
       }));
   put("special_per_ns", per_ns(1024, threads * 4, [&](int n) {
-        roots_and_quotients<<<blocks, 256, 0, s_>>>(data, n, -1.0f);
+        one_by_roots<<<blocks, 256, 0, s_>>>(data, n, -1.0f);
       }));
+  put("step_ns",
+      1 / per_ns(16384, 1, [&](int n) { one_chain<<<1, 32, 0, s_>>>(data, n, 1.0001f, -1.0f); }));
+  put("blocks_per_ns",
+      per_ns(1 << 21, 1, [&](int n) { hardly_anything<<<n, 32, 0, s_>>>(data, 0); }));
   put("shared_bytes_per_ns",
       per_ns(4096, threads * 4, [&](int n) { shared_reads<<<blocks, 256, 0, s_>>>(data, n); }));
   put("atomics_per_ns", per_ns(256, threads, [&](int n) {
         atomic_adds<<<blocks, 256, 0, s_>>>(reinterpret_cast<int*>(large), n);
       }));
-  put("barrier_ns", 1 / per_ns(1024, 1, [&](int n) { barriers<<<1, 256, 0, s_>>>(n); }));
+  put("barrier_ns", 1 / per_ns(1024, 1, [&](int n) { barriers<<<1, 64, 0, s_>>>(n); }));
   MUST(cudaFree(large));
 }
 

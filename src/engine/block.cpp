@@ -33,7 +33,11 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   run = &r;
   index = i;
   info = &r.version_for(i);
-  if (info == r.info().counted) counts = {};
+  if (info == r.info().counted) {
+    counts = {};
+    if (r.model_ns != 0 && accesses == nullptr) accesses = std::make_unique<access_trace>();
+    if (accesses != nullptr) accesses->begin(r.threads);
+  }
   context.counts = &counts;
   failure = {};
   failed_thread = nullptr;

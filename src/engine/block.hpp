@@ -15,9 +15,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "base/device_abi.hpp"
+#include "engine/access_trace.hpp"
 #include "engine/clock.hpp"
 #include "engine/fiber.hpp"
 #include "engine/kernel_run.hpp"
@@ -131,6 +133,7 @@ struct alignas(64) block {
   // Which version of the kernel this block runs.
   const abi::kernel_info* info = nullptr;
   abi::kernel_counts counts{};
+  std::unique_ptr<access_trace> accesses;  // modelled time: of the version that counts
 
   // Loop mode: the logical clock. Threads take turns, but each of them starts where the block's
   // region did, and the block is over when the last of them is.

@@ -308,6 +308,22 @@ void deallocate(thread_context* self, void* pointer) {
 
 void grid_sync(thread_context* self) { block_of(self).grid_sync(thread_of(self)); }
 
+void touch(thread_context* self, const void* address, std::uint32_t bytes, std::uint32_t kind,
+           std::uint32_t place) {
+  const block& b = block_of(self);
+  if (b.accesses == nullptr) return;
+  const auto* const at = static_cast<const char*>(address);
+  const char* const dynamic = b.context.dynamic_shared;
+  const bool shared = at >= b.context.shared && at < dynamic + b.context.dynamic_shared_bytes;
+  b.accesses->touch(self->linear_tid, reinterpret_cast<std::uint64_t>(address), bytes,
+                    static_cast<abi::access_kind>(kind), shared, place);
+}
+
+void spent(thread_context* self, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
+  const block& b = block_of(self);
+  if (b.accesses != nullptr) b.accesses->spent(self->linear_tid, issued, steps, loads);
+}
+
 // Blocks are dealt out to multiprocessors in turn, as an empty device does.
 std::uint32_t sm_id(thread_context* self) {
   const block& b = block_of(self);

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "engine/kernel_work.hpp"
 #include "engine/transfer.hpp"
 #include "model/stream_rules.hpp"
 
@@ -255,10 +256,14 @@ void modelled::step() {
     }
     case event::kind::blocks: {
       kernel_run& run = next.n->run;
-      next.n->times.blocks_over += next.count;
+      // What ends together makes room together.
+      std::uint64_t count = next.count;
+      for (; !events_.empty() && events_.top().ends_with(next); events_.pop())
+        count += events_.top().count;
+      next.n->times.blocks_over += count;
       if (next.n->times.blocks_over == run.blocks) ended(*next.n);
-      e_.blocks_done(run, next.count);
-      e_.release(run, next.count);
+      e_.blocks_done(run, count);
+      e_.release(run, count);
       break;
     }
     case event::kind::wake:
@@ -380,7 +385,8 @@ void modelled::run(const work& w) {
 // What the blocks that are on the device together take beside their waits.
 double modelled::work_ns(node& n, std::uint64_t blocks) const {
   const std::uint64_t together = std::max(blocks, n.times.blocks_granted - n.times.blocks_over);
-  return wave_ns(timing_, n.times.work, together,
+  static const block_work none;
+  return wave_ns(timing_, n.times.work != nullptr ? *n.times.work : none, together,
                  static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors),
                  n.times.blocks_over == 0);
 }
@@ -394,14 +400,39 @@ void modelled::run_kernel(const work& w) {
     return;
   }
   run.model_ns = w.ns;
-  if (first == 0 && !look_up_work(*w.what)) {
-    run.sample = 0;
-    run_fibers({w.what, 1, w.ns}, 0);
-    run.sample = ~std::uint64_t{0};
-    if (w.blocks > 1) run_blocks({w.what, w.blocks - 1, w.ns}, 1);
-    return;
+  if (first == 0 && !look_up_work(*w.what))
+    run_counting(w);
+  else
+    run_blocks(w, first);
+}
+
+// Some of the blocks are counted. All end when it is known what they did, so that those of a wave
+// take the same time.
+void modelled::run_counting(const work& w) {
+  sampling_ = true;
+  std::uint64_t next = 0;
+  for (const std::uint64_t sample : work_samples::places(w.blocks)) {
+    if (sample != next) run_blocks({w.what, sample - next, w.ns}, next);
+    w.what->run.sample = sample;
+    run_fibers({w.what, 1, w.ns}, sample);
+    w.what->run.sample = ~std::uint64_t{0};
+    next = sample + 1;
   }
-  run_blocks(w, first);
+  if (next != w.blocks) run_blocks({w.what, w.blocks - next, w.ns}, next);
+  sampling_ = false;
+  known_work& known = known_[w.what->times.work_key];
+  known.work = known.samples.work();
+  known.samples.forget_accesses();
+  for (const auto& [ns, count] : std::exchange(ended_, {}))
+    post(event::kind::blocks, ns + rounded(work_ns(*w.what, w.blocks)), w.what, count);
+}
+
+// When its work is done.
+void modelled::end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together) {
+  if (!sampling_)
+    post(event::kind::blocks, ns + rounded(work_ns(n, together)), &n, count);
+  else
+    ended_[ns] += count;
 }
 
 void modelled::run_blocks(const work& w, std::uint64_t first) {
@@ -427,26 +458,18 @@ bool modelled::look_up_work(node& n) {
   n.times.work_key = key;
   known_work& known = known_[key];
   const std::uint64_t times = known.launches++;
-  n.times.work = known.work;
-  return times != 0 && (times & (times - 1)) != 0;
+  n.times.work = &known.work;
+  const bool is_known = times != 0 && (times & (times - 1)) != 0;
+  if (!is_known) known.samples = {};
+  return is_known;
 }
 
 void modelled::note_work(const block& b) {
-  const abi::kernel_counts& c = b.counts;
-  const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
-  block_work w;
-  w.global_bytes = number(c.global_loaded + c.global_stored);
-  w.shared_bytes = number(c.shared_loaded + c.shared_stored + c.local_loaded + c.local_stored);
-  w.fp32 = number(c.fp32);
-  w.fp64 = number(c.fp64);
-  w.fp16 = number(c.fp16);
-  w.special = number(c.special);
-  w.integer = number(c.integer);
-  w.atomics = number(c.atomics - c.shared_atomics);
-  w.barriers = number(c.barriers) / std::max(1.0, number(c.threads));
   node& n = *static_cast<node*>(b.run->owner);
-  n.times.work = w;
-  known_[n.times.work_key].work = w;
+  known_work& known = known_[n.times.work_key];
+  known.samples.add(b.index, n.run.blocks, b.counts, b.accesses->summary(),
+                    static_cast<double>(e_.at(n.device).profile.l2_bytes));
+  if (!sampling_) known.work = known.samples.work();  // it had to wait
 }
 
 void modelled::run_loop(const work& w, std::uint64_t first) {
@@ -459,11 +482,10 @@ void modelled::run_loop(const work& w, std::uint64_t first) {
                .count = w.blocks};
   executor_.run([&](worker& on) { run_on_fiber(on, job, e_); });
   executor_.give_block(job.body);
-  const std::uint64_t busy = rounded(work_ns(n, w.blocks));
   std::uint64_t kept = job.done;
-  if (job.done != 0) post(event::kind::blocks, w.ns + busy, &n, job.done);
+  if (job.done != 0) end_blocks(n, w.ns, job.done, w.blocks);
   for (const ending& e : job.later) {
-    post(event::kind::blocks, e.ns + busy, &n, e.count);
+    end_blocks(n, e.ns, e.count, w.blocks);
     kept += e.count;
   }
   if (kept != w.blocks) e_.release(run, w.blocks - kept);
@@ -493,7 +515,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   switch (outcome) {
     case block_outcome::done:
       if (b->info == run.info().counted) note_work(*b);
-      post(event::kind::blocks, ns + rounded(work_ns(n, 1)), &n, 1);
+      end_blocks(n, ns, 1, 1);
       executor_.give_block(b);
       ++run.ended;
       release_grid(run, ns);

@@ -9,12 +9,14 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <queue>
 #include <unordered_map>
 #include <vector>
 
 #include "engine/engine_state.hpp"
 #include "engine/host_clocks.hpp"
+#include "engine/kernel_work.hpp"
 #include "engine/model_executor.hpp"
 #include "model/timing_profile.hpp"
 
@@ -80,8 +82,11 @@ class modelled final : public host_clocks::events {
     std::uint64_t ns;
     std::uint64_t order;
     node* n;
-    std::uint64_t count;  // blocks; operation: the version of its copy
-    block* waiting;       // wake
+    std::uint64_t count;                        // blocks; operation: the version of its copy
+    block* waiting;                             // wake
+    bool ends_with(const event& other) const {  // blocks of one kernel
+      return what == kind::blocks && n == other.n && ns == other.ns;
+    }
     bool operator>(const event& other) const {
       return ns != other.ns ? ns > other.ns : order > other.order;
     }
@@ -104,6 +109,8 @@ class modelled final : public host_clocks::events {
   void run_blocks(const work& w, std::uint64_t first);
   void run_loop(const work& w, std::uint64_t first);
   void run_fibers(const work& w, std::uint64_t first);
+  void run_counting(const work& w);
+  void end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together);
   void resume(block* b, std::uint64_t ns);
   void place(worker& w, block* b, block_outcome outcome);
   void release_grid(kernel_run& run, std::uint64_t ns);
@@ -125,9 +132,12 @@ class modelled final : public host_clocks::events {
   // What blocks of launches did, by kernel, shape and parameters; counted again now and then.
   struct known_work {
     block_work work;
+    work_samples samples;
     std::uint64_t launches = 0;
   };
   std::unordered_map<std::uint64_t, known_work> known_;
+  bool sampling_ = false;                         // what ends is kept until all is counted
+  std::map<std::uint64_t, std::uint64_t> ended_;  // blocks, by when they would without work
   bool settling_ = false;
   bool changed_ = false;               // memory may have: spinners are worth a look
   const node* released_by_ = nullptr;  // what ended in this step

@@ -38,7 +38,7 @@ struct command_times {
   std::uint64_t ready = 0, begin = 0, end = 0;
   std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
   std::uint64_t version = 0;                          // of its end, which may move
-  block_work work;                                    // of a block
+  const block_work* work = nullptr;                   // of a block; modelled.hpp keeps it
   std::uint64_t work_key = 0;
 };
 

@@ -17,6 +17,7 @@ double share_in_use(std::uint64_t blocks, std::uint32_t multiprocessors) {
 }
 
 constexpr double stage_chunk_bytes = 65536;
+constexpr double line_bytes = 128;
 
 }  // namespace
 
@@ -25,17 +26,37 @@ double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t block
   if (blocks == 0) return 0;
   const double n = static_cast<double>(blocks);
   const double share = share_in_use(blocks, multiprocessors);
-  const double arithmetic = w.fp32 / t.fp32_per_ns + w.fp64 / t.fp64_per_ns +
-                            w.fp16 / t.fp16_per_ns + w.special / t.special_per_ns +
-                            w.integer / t.integer_per_ns + w.shared_bytes / t.shared_bytes_per_ns;
-  const double compute = n * arithmetic / share;
-  // A single multiprocessor gets more of the memory than its share.
-  const double memory = n * w.global_bytes / (t.memory_bytes_per_ns * std::min(1.0, 3 * share)) +
-                        n * w.atomics / t.atomics_per_ns;
-  const double p = t.overlap_norm;
-  const double latency = first_wave && w.global_bytes > 0 ? t.memory_latency_ns : 0;
-  return t.block_ns + latency + std::pow(std::pow(compute, p) + std::pow(memory, p), 1 / p) +
-         w.barriers * t.barrier_ns;
+  // The pipes of a multiprocessor work beside each other; the fullest is done last.
+  const double schedulers = std::clamp(w.warps * std::ceil(n / multiprocessors) / 4, 0.25, 1.0);
+  const double compute =
+      n / (share * schedulers) *
+      std::max({w.issued / t.issue_per_ns, 2 * w.fp32 / t.fp32_per_ns, 2 * w.fp64 / t.fp64_per_ns,
+                w.fp16 / t.fp16_per_ns, w.special / t.special_per_ns, w.logic / t.integer_per_ns,
+                (w.lines + w.shared_turns) * line_bytes / t.shared_bytes_per_ns});
+  // A single multiprocessor gets more of the caches and the memory than its share.
+  const double reach = std::min(1.0, 2 * share);
+  double memory = n / reach *
+                  std::max({w.l2_requests / t.l2_requests_per_ns, w.l2_bytes / t.l2_bytes_per_ns,
+                            w.memory_bytes / t.memory_bytes_per_ns});
+  if (w.atomics > 0)
+    memory =
+        std::max(memory, n * w.atomics /
+                             std::min({t.atomics_per_ns, w.atomic_pages * t.page_atomics_per_ns,
+                                       w.atomic_addresses * t.address_atomics_per_ns}));
+  const double far = w.memory_share * t.memory_load_ns + (1 - w.memory_share) * t.l2_load_ns;
+  const double load = w.load_misses * far + (1 - w.load_misses) * t.l1_load_ns;
+  const double waits = w.steps * t.step_ns + w.loads * load + w.barriers * t.barrier_ns;
+  const double begins = n / t.blocks_per_ns;
+  double sum = 0;
+  for (const double one : {compute, memory, waits, begins}) sum += std::pow(one, t.overlap_norm);
+  const double latency = first_wave && w.l2_bytes > 0 ? t.memory_latency_ns : 0;
+  return t.block_ns + latency + std::pow(sum, 1 / t.overlap_norm);
+}
+
+// A cache that has two halves keeps some of what is far away twice.
+double share_of_memory(double bytes, double l2_bytes) {
+  constexpr double kept = 0.6, lost = 0.9;
+  return std::clamp((bytes / l2_bytes - kept) / (lost - kept), 0.0, 1.0);
 }
 
 double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,

@@ -55,23 +55,32 @@ struct timing_profile {
       0;  // for each other stream with copies waiting, when a copy engine was idle
   double wait_gap_ns = 100;         // more, when the wait was for another stream
   double block_ns = 50;             // beginning and ending of a block, once for a wave
+  double blocks_per_ns = 1.65;      // that begin, on the whole device
   double memory_latency_ns = 1000;  // of a kernel that reads or writes memory
+  // How long a thread waits for what it loads, and for the result of an addition.
+  double l1_load_ns = 36, l2_load_ns = 150, memory_load_ns = 400;
+  double step_ns = 2.2;
   double fill_ns = 460;
   double fill_bytes_per_ns = 4600;
 
   // --- rates of the whole device
-  double memory_bytes_per_ns = 3400;
+  double memory_bytes_per_ns = 4150;
+  double l2_bytes_per_ns = 8600;
+  double l2_requests_per_ns = 145;  // of lines of 128 bytes
   double copy_bytes_per_ns = 4000;  // inside of the device, reading and writing counted
   double copy_inside_ns = 2400;
-  double fp32_per_ns = 66900;  // operations; a fused one counts two
+  double issue_per_ns = 33450;  // instructions of threads, of any kind
+  double fp32_per_ns = 66900;   // operations; a fused one counts two
   double fp64_per_ns = 33450;
   double fp16_per_ns = 133800;
-  double special_per_ns = 450;
-  double integer_per_ns = 200000;
+  double special_per_ns = 4180;
+  double integer_per_ns = 16700;  // comparisons and bits
   double shared_bytes_per_ns = 33450;
-  double atomics_per_ns = 200;
-  double barrier_ns = 20;
-  double overlap_norm = 2;  // how well memory and arithmetic hide each other
+  double atomics_per_ns = 150;
+  double page_atomics_per_ns = 14;      // within 4 KiB
+  double address_atomics_per_ns = 1.4;  // at one address
+  double barrier_ns = 10;
+  double overlap_norm = 3.5;  // how well what bounds a kernel hides the rest
 
   link_timing to_device, to_host;
   double both_directions = 0.91;  // of the rate, while the other direction is busy
@@ -80,9 +89,22 @@ struct timing_profile {
 
 // What one block of a kernel does, on average.
 struct block_work {
-  double global_bytes = 0, shared_bytes = 0;
-  double fp32 = 0, fp64 = 0, fp16 = 0, special = 0, integer = 0, atomics = 0, barriers = 0;
+  // Instructions of its threads; a warp has as many as the longest of its threads, for each.
+  double issued = 0;
+  double warps = 0;
+  double fp32 = 0, fp64 = 0, fp16 = 0, logic = 0, special = 0;
+  double lines = 0, shared_turns = 0;  // of the first cache and of shared memory
+  double l2_requests = 0, l2_bytes = 0;
+  double memory_bytes = 0;  // that no cache has
+  double memory_share = 0;  // of the loads that the first cache does not answer
+  double load_misses = 0;   // their share
+  double atomics = 0, atomic_addresses = 0, atomic_pages = 0;  // the last two of the whole launch
+  // What its longest thread waits for, one after the other.
+  double steps = 0, loads = 0, barriers = 0;
 };
+
+// How much of `bytes` that a kernel touches again and again is not in a cache of `l2_bytes`.
+[[nodiscard]] double share_of_memory(double bytes, double l2_bytes);
 
 // How long `blocks` blocks take that are on the device together; `multiprocessors` is the device's.
 [[nodiscard]] double wave_ns(const timing_profile& t, const block_work& work, std::uint64_t blocks,

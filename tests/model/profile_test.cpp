@@ -64,6 +64,14 @@ TEST(profile, nothing_is_quicker_than_the_memory_and_the_links_it_goes_through) 
     const timing_profile& t = p.timing;
     EXPECT_LE(t.fill_bytes_per_ns, 1.5 * t.memory_bytes_per_ns) << p.key;
     EXPECT_LE(t.copy_bytes_per_ns, 1.5 * t.memory_bytes_per_ns) << p.key;
+    EXPECT_LE(t.memory_bytes_per_ns, t.l2_bytes_per_ns) << p.key;
+    EXPECT_LT(t.l1_load_ns, t.l2_load_ns) << p.key;
+    EXPECT_LT(t.l2_load_ns, t.memory_load_ns) << p.key;
+    EXPECT_LE(t.address_atomics_per_ns, t.page_atomics_per_ns) << p.key;
+    EXPECT_LE(t.page_atomics_per_ns, t.atomics_per_ns) << p.key;
+    EXPECT_LE(t.fp32_per_ns, 2.01 * t.issue_per_ns) << p.key;
+    EXPECT_LE(t.integer_per_ns, t.issue_per_ns) << p.key;
+    EXPECT_LE(t.special_per_ns, t.issue_per_ns) << p.key;
     EXPECT_LE(t.stage_bytes_per_ns, t.to_device.pinned_bytes_per_ns) << p.key;
     for (const link_timing* l : {&t.to_device, &t.to_host}) {
       EXPECT_LE(l->small_bytes_per_ns, l->pinned_bytes_per_ns) << p.key;

@@ -136,6 +136,44 @@ TEST_P(counts, have_copies_of_any_length) {
   EXPECT_EQ(got.global_stored, 32 * 7);
 }
 
+// What a device's compiler would make of the kernel: for code that the optimiser has seen.
+struct costs : testing::Test {
+  image device{std::string(PASS_IMAGES "/counts.O2.so")};
+};
+
+TEST_F(costs, a_product_and_a_sum_are_one_instruction) {
+  std::vector<float> x(32, 2), y(32, 3);
+  auto got = device.run_counted("saxpy", {1}, {32}, 0, 32, 5.0f, x.data(), y.data());
+  EXPECT_EQ(got.counts.fp32_issued, 32);
+  EXPECT_EQ(got.counts.fp32, 64);
+  EXPECT_EQ(got.touched, std::vector<std::uint32_t>(96, 4));
+  EXPECT_EQ(got.loads, 32 * abi::spent_unit);  // both at once
+}
+
+TEST_F(costs, the_parts_of_a_vector_are_one_access) {
+  struct alignas(16) float4 {
+    float x[4];
+  };
+  std::vector<float4> from(32, {{1, 2, 3, 4}}), to(32);
+  auto got = device.run_counted("vectors", {1}, {32}, 0, from.data(), to.data());
+  EXPECT_EQ(to[31].x[3], 8);
+  EXPECT_EQ(got.touched, std::vector<std::uint32_t>(64, 16));
+  EXPECT_EQ(got.counts.global_loaded, 32 * 16);
+}
+
+TEST_F(costs, loads_of_a_loop_come_together_unless_one_needs_the_last) {
+  std::vector<unsigned> next(64, 1);
+  unsigned out = 0;
+  auto chased = device.run_counted("chase", {1}, {1}, 0, next.data(), &out, 160);
+  EXPECT_GE(chased.loads, 160 * abi::spent_unit);
+  std::vector<float> in(160, 1);
+  float sum = 0;
+  auto summed = device.run_counted("sum", {1}, {1}, 0, in.data(), &sum, 160);
+  EXPECT_EQ(sum, 160);
+  EXPECT_LE(summed.loads, 160 / 4 * abi::spent_unit);
+  EXPECT_GE(summed.steps, 160 * abi::spent_unit);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, counts, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -6,7 +6,7 @@ key, modelled and recorded microseconds, error. A value inside the recorded rang
 outside of it, the error is taken from the recorded median, or, where the runs differ by more than a
 quarter of it, from the nearest of them. A recording of a single run has no range.
 
-    compare.py                          timing.cu, which the profile was fitted on
+    compare.py                          timing.cu and rates.cu, which the profile was fitted on
     compare.py --unseen                 the programs in unseen/, recorded after it was fitted
     compare.py --unseen copies work     some of them
     compare.py --merge DIR [-o DIR]     DIR/NAME.1.tsv, NAME.2.tsv, ... of a device become NAME.tsv
@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-UNSEEN = ("overlap", "kernels", "copies", "work")
+UNSEEN = ("overlap", "kernels", "copies", "work", "methods")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -39,7 +39,7 @@ GROUPS = (
     ("unseen: the same, 1 or 32 connections", 5, 15, r"overlap\.conn(1|32)\."),
     ("unseen: the same, 2 connections", None, None, r"overlap\.conn2\."),
     ("unseen: waves, chains, graphs, priorities", 5, 15, r"kernels\.(?!calls)"),
-    ("unseen: memory and arithmetic", None, None, r"work\."),
+    ("unseen: memory and arithmetic", 10, 35, r"work\.|methods\."),
     ("unseen: pinned copies", 5, 5, r"copies\.(pinned|rows)"),
     ("unseen: pageable copies", 25, 25, r"copies\.pageable"),
     ("unseen: copies inside the device", 5, 15, r"copies\.inside"),
@@ -50,6 +50,8 @@ GROUPS = (
     ("pinned copies from 64 KiB", 5, 5,
      r"copy_(wall_)?us\..*\.pinned\.(65536|\d{7,})$|copy_wall_us\.(both|two_h2d)\."),
     ("pageable copies", 25, 25, r"copy_wall_us\..*\.pageable\.|sleep_us\..*\.pageable\."),
+    ("loads one by one, quick functions", None, None, r"rates\.(follow\.\d|full\.quick)"),
+    ("instructions and memory, one kind each", 5, 30, r"rates\."),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
     ("one connection (a single run)", None, None, r"conn1\."),
 )
@@ -244,7 +246,7 @@ def main():
     if options.merge:
         return merge(options.merge, options.output or options.merge)
     if options.unseen is None:
-        sources = [HERE / "timing.cu"]
+        sources = [HERE / "timing.cu", HERE / "rates.cu"]
     else:
         sources = [HERE / "unseen" / f"{name}.cu" for name in options.unseen or UNSEEN]
     modelled, recorded = {}, {}

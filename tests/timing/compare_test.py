@@ -1,6 +1,7 @@
 """The comparison itself: ranges, groups, limits and exit statuses, without compiling anything."""
 
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,7 @@ def run(plain, one):
         for name, values in (("timing.tsv", plain), ("timing_conn1.tsv", one)):
             text = "".join(f"{key}\t{value:.3f}\n" for key, value in values.items())
             (pathlib.Path(folder) / name).write_text(text)
+        shutil.copy(HERE / "h200/rates.tsv", folder)
         return subprocess.run([sys.executable, "-B", str(HERE / "compare.py"), "--modelled", folder],
                               capture_output=True, text=True)
 

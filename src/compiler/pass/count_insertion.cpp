@@ -3,9 +3,11 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "compiler/pass/block_costs.hpp"
 #include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/operation_counts.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -20,17 +22,27 @@ namespace {
 // thread did before it fails is lost, with the launch.
 class counters {
  public:
-  explicit counters(Function& function) : function_(function) {}
+  // `places` numbers the module's accesses.
+  counters(Function& function, std::uint32_t& places) : function_(function), places_(places) {}
 
   void insert() {
     // First all that is to be counted, then what counts.
     SmallVector<std::pair<BasicBlock*, operation_counts>, 16> blocks;
+    SmallVector<access, 16> accesses;
     for (BasicBlock& block : function_) {
       operation_counts sum;
+      const joined_accesses joined(block);
       for (Instruction& inst : block) {
         sum.add(inst);
+        if (!joined.done.contains(&inst)) {
+          note_accesses(inst, joined.bytes.lookup(&inst), accesses);
+        }
       }
+      sum.add(cost_of(block, joined));
       blocks.emplace_back(&block, std::move(sum));
+    }
+    for (const access& one : accesses) {
+      tell(one);
     }
     for (auto& [block, sum] : blocks) {
       IRBuilder<> builder(block->getTerminator());
@@ -62,6 +74,66 @@ class counters {
   }
 
  private:
+  struct access {
+    Instruction* before;
+    Value* pointer;
+    std::uint64_t bytes;
+    abi::access_kind kind;
+  };
+
+  static void note_accesses(Instruction& inst, std::uint64_t joined, SmallVectorImpl<access>& to) {
+    const DataLayout& layout = inst.getDataLayout();
+    auto note = [&](Value* pointer, std::uint64_t bytes, abi::access_kind kind) {
+      const space where = space_of(pointer);
+      if (where == space::global || where == space::shared) {
+        to.push_back({&inst, pointer, bytes, kind});
+      }
+    };
+    if (Value* pointer = getLoadStorePointerOperand(&inst)) {
+      const std::uint64_t own = layout.getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue();
+      note(pointer, joined != 0 ? joined : own,
+           isa<LoadInst>(inst) ? abi::access_kind::load : abi::access_kind::store);
+    } else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(inst)) {
+      note(inst.getOperand(0), layout.getTypeStoreSize(inst.getOperand(1)->getType()),
+           abi::access_kind::atomic);
+    } else if (auto* copy = dyn_cast<MemIntrinsic>(&inst)) {
+      auto* length = dyn_cast<ConstantInt>(copy->getLength());
+      if (!length) {
+        return;
+      }
+      note(copy->getRawDest(), length->getZExtValue(), abi::access_kind::store);
+      if (auto* transfer = dyn_cast<MemTransferInst>(copy)) {
+        note(transfer->getRawSource(), length->getZExtValue(), abi::access_kind::load);
+      }
+    }
+  }
+
+  void tell(const access& one) {
+    IRBuilder<> builder(one.before);
+    builder.SetCurrentDebugLocation(DebugLoc());
+    call(builder, slot::touch,
+         {one.pointer, builder.getInt32(static_cast<std::uint32_t>(one.bytes)),
+          builder.getInt32(static_cast<std::uint32_t>(one.kind)), builder.getInt32(places_++)});
+  }
+
+  // A slot that takes the running thread first and answers nothing.
+  void call(IRBuilder<>& builder, slot which, ArrayRef<Value*> arguments) {
+    SmallVector<Value*, 5> all{self(builder)};
+    SmallVector<Type*, 5> types{builder.getPtrTy()};
+    for (Value* one : arguments) {
+      all.push_back(one);
+      types.push_back(one->getType());
+    }
+    Value* target = load_slot(builder, which);
+    builder.CreateCall(FunctionType::get(builder.getVoidTy(), types, false), target, all)
+        ->setDoesNotThrow();
+  }
+
+  Value* self(IRBuilder<>& builder) {
+    return is_counted_entry(function_) ? static_cast<Value*>(function_.getArg(1))
+                                       : call_self(builder);
+  }
+
   void increase(IRBuilder<>& builder, std::size_t kind, Value* amount) {
     AllocaInst*& value = values_[kind];
     if (!value) {
@@ -82,8 +154,7 @@ class counters {
     IRBuilder<> builder(before ? before : &leave);
     builder.SetCurrentDebugLocation(DebugLoc());
     bool entry = is_counted_entry(function_);
-    Value* self = entry ? static_cast<Value*>(function_.getArg(1)) : call_self(builder);
-    Value* block = load_field(builder, builder.getPtrTy(), self,
+    Value* block = load_field(builder, builder.getPtrTy(), self(builder),
                               offsetof(abi::thread_context, block), "sb.block", true);
     Value* counts = load_field(builder, builder.getPtrTy(), block,
                                offsetof(abi::block_context, counts), "sb.counts", true);
@@ -92,7 +163,7 @@ class counters {
       Value* sum = builder.CreateAdd(builder.CreateLoad(builder.getInt64Ty(), place), amount);
       builder.CreateStore(sum, place);
     };
-    for (std::size_t kind = 0; kind < values_.size(); ++kind) {
+    for (std::size_t kind = 0; kind < abi::kernel_count_kinds; ++kind) {
       if (values_[kind]) {
         add(kind, builder.CreateLoad(builder.getInt64Ty(), values_[kind]));
       }
@@ -100,6 +171,12 @@ class counters {
     if (entry) {
       add(SB_COUNT(threads), builder.getInt64(1));
     }
+    SmallVector<Value*, 3> spent;
+    for (std::size_t kind = abi::kernel_count_kinds; kind < values_.size(); ++kind) {
+      spent.push_back(values_[kind] ? builder.CreateLoad(builder.getInt64Ty(), values_[kind])
+                                    : static_cast<Value*>(builder.getInt64(0)));
+    }
+    call(builder, slot::spent, spent);
   }
 
   Value* call_self(IRBuilder<>& builder) {
@@ -108,7 +185,8 @@ class counters {
   }
 
   Function& function_;
-  std::array<AllocaInst*, abi::kernel_count_kinds> values_{};
+  std::uint32_t& places_;
+  std::array<AllocaInst*, operation_counts::kinds> values_{};
 };
 
 // What was found out about a function that did not count yet.
@@ -136,10 +214,14 @@ void forget_effects(Function& function) {
 
 PreservedAnalyses insert_counters::run(Module& module, ModuleAnalysisManager&) {
   bool changed = false;
+  std::uint32_t places = 0;
   for (Function& function : module) {
     if (!function.isDeclaration() && is_counted(function)) {
       forget_effects(function);
-      counters(function).insert();
+      // From here on speed matters less than the time to compile it.
+      function.addFnAttr(Attribute::MinSize);
+      function.addFnAttr(Attribute::OptimizeForSize);
+      counters(function, places).insert();
       changed = true;
     }
   }

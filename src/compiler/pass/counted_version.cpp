@@ -28,9 +28,6 @@ Function* counted_versions::copy(Function& function) {
   copies_[&function] = fresh;
   fresh->setLinkage(GlobalValue::InternalLinkage);
   fresh->addFnAttr(counted_mark);
-  // Speed matters less than the time to compile it.
-  fresh->addFnAttr(Attribute::MinSize);
-  fresh->addFnAttr(Attribute::OptimizeForSize);
   for (Instruction& inst : instructions(*fresh)) {
     auto* call = dyn_cast<CallBase>(&inst);
     Function* callee = call ? call->getCalledFunction() : nullptr;

@@ -21,10 +21,6 @@ namespace {
 
 constexpr unsigned most_steps_to_object = 16;
 
-// Where memory lies on a device. `own`: what is no memory there (registers of the thread's
-// position, parameters) or belongs to this implementation.
-enum class space { own, global, shared, local, constant };
-
 bool is_entry_argument(const Value* value, unsigned number) {
   auto* argument = dyn_cast<Argument>(value);
   return argument && argument->getArgNo() == number && is_counted_entry(*argument->getParent());
@@ -85,6 +81,8 @@ space space_of_object(const Value* object) {
              : space::global;
 }
 
+}  // namespace
+
 space space_of(const Value* pointer) {
   SmallVector<const Value*, 4> objects;
   getUnderlyingObjects(pointer, objects, nullptr, most_steps_to_object);
@@ -96,6 +94,8 @@ space space_of(const Value* pointer) {
   }
   return result;
 }
+
+namespace {
 
 std::optional<std::size_t> load_kind(const Value* pointer) {
   switch (space_of(pointer)) {
@@ -240,6 +240,16 @@ void operation_counts::add(Instruction& inst) {
                  FPTruncInst>(inst)) {
     count(SB_COUNT(integer), elements(type));
   }
+}
+
+void operation_counts::add(const block_cost& cost) {
+  fixed[issued] += cost.issued;
+  fixed[steps] += cost.steps;
+  fixed[loads] += cost.loads;
+  fixed[SB_COUNT(fp32_issued)] += cost.fp32;
+  fixed[SB_COUNT(fp64_issued)] += cost.fp64;
+  fixed[SB_COUNT(logic)] += cost.logic;
+  fixed[SB_COUNT(special_steps)] += cost.special;
 }
 
 }  // namespace sb::pass

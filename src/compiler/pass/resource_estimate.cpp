@@ -5,6 +5,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 
+#include "compiler/pass/alignment.hpp"
+
 namespace sb::pass {
 
 using namespace llvm;
@@ -43,7 +45,8 @@ unsigned most_alive(const Function& function) {
         now -= width_of(&inst, layout);
       }
       for (const Value* operand : inst.operands()) {
-        bool counts = isa<Instruction>(operand) && !isa<AllocaInst>(operand);
+        auto* value = dyn_cast<Instruction>(operand);
+        bool counts = value && !isa<AllocaInst>(value) && !is_alignment_mark(*value);
         if (counts && alive.insert(operand).second) {
           now += width_of(operand, layout);
         }

@@ -237,6 +237,16 @@ void trap(thread_context*) {
   leave();
 }
 
+void touch(thread_context*, const void*, std::uint32_t bytes, std::uint32_t, std::uint32_t) {
+  machine.result.touched.push_back(bytes);
+}
+
+void spent(thread_context*, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
+  machine.result.issued += issued;
+  machine.result.steps += steps;
+  machine.result.loads += loads;
+}
+
 void* allocate(thread_context*, std::size_t bytes) { return std::malloc(bytes); }
 
 void deallocate(thread_context*, void* pointer) { std::free(pointer); }
@@ -278,6 +288,8 @@ abi::device_table make_table() {
   set(table.spin, &spin_slot);
   set(table.note_assertion, &note_assertion);
   set(table.end_if_asserted, &end_if_asserted);
+  set(table.touch, &touch);
+  set(table.spent, &spent);
   return table;
 }
 

@@ -25,10 +25,12 @@ struct outcome {
   std::set<std::uint64_t> seen;  // what spinning loops told
   std::uint64_t waits = 0;       // calls of wait_until, wait_until_timer, nanosleep
   std::uint64_t clock_reads = 0;
-  abi::kernel_counts counts = {};  // run_counted
-  bool stuck = false;              // everybody waits and nobody can go on
-  std::uint32_t longest_row = 0;   // loop mode: of blocks, in one call of the entry
-  bool told_row = false;           // the entry said at which block of its row it was
+  abi::kernel_counts counts = {};                  // run_counted
+  std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order
+  std::uint64_t issued = 0, steps = 0, loads = 0;  // run_counted: of all threads
+  bool stuck = false;                              // everybody waits and nobody can go on
+  std::uint32_t longest_row = 0;                   // loop mode: of blocks, in one call of the entry
+  bool told_row = false;  // the entry said at which block of its row it was
 };
 
 class image {

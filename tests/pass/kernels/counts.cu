@@ -89,3 +89,24 @@ extern "C" __global__ void textured(const float* t, unsigned* out) {
 extern "C" __global__ void copies(const char* from, char* to, size_t bytes) {
   __builtin_memcpy(to + threadIdx.x * bytes, from + threadIdx.x * bytes, bytes);
 }
+
+struct alignas(16) four {
+  float x, y, z, w;
+};
+extern "C" __global__ void vectors(const four* from, four* to) {
+  const four v = from[threadIdx.x];
+  to[threadIdx.x] = {2 * v.x, 2 * v.y, 2 * v.z, 2 * v.w};
+}
+
+// Where to look next is what was found.
+extern "C" __global__ void chase(const unsigned* next, unsigned* out, int times) {
+  unsigned at = 0;
+  for (int i = 0; i < times; ++i) at = next[at];
+  *out = at;
+}
+
+extern "C" __global__ void sum(const float* in, float* out, int n) {
+  float all = 0;
+  for (int i = 0; i < n; ++i) all += in[i];
+  *out = all;
+}

@@ -1,0 +1,212 @@
+#include "engine/access_trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace sb::engine {
+
+namespace {
+
+constexpr std::uint32_t lanes = 32;
+constexpr std::uint64_t sector_bytes = 32, line_sectors = 4, banks = 32, word_bytes = 4;
+// What memory hands over at once.
+constexpr std::uint64_t chunk_sectors = 2;
+// Of each place.
+constexpr std::uint32_t least_looked_at = 8, most_addresses = 4096;
+
+}  // namespace
+
+void access_trace::begin(std::uint32_t threads) {
+  threads_ = threads;
+  looked_at_ = std::max(least_looked_at, most_addresses / threads);
+  known_.clear();
+  sites_.clear();
+  spent_.assign(threads, {});
+}
+
+void access_trace::touch(std::uint32_t thread, std::uint64_t address, std::uint32_t bytes,
+                         abi::access_kind kind, bool shared, std::uint32_t place) {
+  if (place >= known_.size()) known_.resize(place + 1, 0);
+  if (known_[place] == 0) {
+    sites_.push_back({kind, shared, bytes, place, 0, std::vector<std::uint32_t>(threads_),
+                      std::vector<std::uint64_t>(std::size_t{threads_} * looked_at_)});
+    known_[place] = static_cast<std::uint32_t>(sites_.size());
+  }
+  site& s = sites_[known_[place] - 1];
+  ++s.total;
+  const std::uint32_t time = s.times[thread]++;
+  if (time < looked_at_) s.addresses[std::size_t{time} * threads_ + thread] = address;
+}
+
+void access_trace::spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps,
+                         std::uint64_t loads) {
+  thread_spent& t = spent_[thread];
+  t.issued += issued;
+  t.steps += steps;
+  t.loads += loads;
+}
+
+// Goes through the requests in the order of places, times and warps.
+class access_trace::reader {
+ public:
+  reader(access_summary& to, std::uint32_t looked_at) : to_(to), looked_at_(looked_at) {}
+
+  void read(const site& s, std::uint32_t threads) {
+    double sampled = 0;
+    const std::uint32_t longest = *std::max_element(s.times.begin(), s.times.end());
+    for (const std::uint32_t times : s.times) sampled += std::min(times, looked_at_);
+    weight_ = sampled == 0 ? 0 : static_cast<double>(s.total) / sampled;
+    now_ = {};
+    for (std::uint32_t time = 0; time < std::min(looked_at_, longest); ++time) {
+      for (std::uint32_t first = 0; first < threads; first += lanes) {
+        count_ = 0;
+        for (std::uint32_t t = first; t < std::min(first + lanes, threads); ++t)
+          if (s.times[t] > time)
+            addresses_[count_++] = s.addresses[std::size_t{time} * threads + t];
+        if (count_ != 0) request(s);
+      }
+    }
+    if (now_.sectors.empty()) return;
+    std::sort(now_.sectors.begin(), now_.sectors.end());
+    now_.id = s.place;
+    for (std::size_t i = 0; i < now_.sectors.size(); ++i)
+      if (i == 0 || now_.sectors[i] / line_sectors != now_.sectors[i - 1] / line_sectors)
+        ++now_.lines;
+    now_.weight = weight_;
+    to_.places.push_back(std::move(now_));
+  }
+
+  void end() {
+    for (const auto& [address, n] : atomics_) to_.atomic_addresses.push_back(address);
+    std::sort(to_.atomic_addresses.begin(), to_.atomic_addresses.end());
+  }
+
+ private:
+  void request(const site& s) {
+    if (s.shared)
+      shared(s);
+    else if (s.kind == abi::access_kind::load)
+      load(s);
+    else
+      write(s);
+  }
+
+  // Lanes that want the same word get it together; other words of its bank have to wait.
+  void shared(const site& s) {
+    words_.clear();
+    for (std::uint32_t i = 0; i < count_; ++i)
+      for (std::uint64_t w = addresses_[i] / word_bytes;
+           w <= (addresses_[i] + s.bytes - 1) / word_bytes; ++w)
+        words_.push_back(w);
+    std::sort(words_.begin(), words_.end());
+    std::array<std::uint32_t, banks> at{};
+    for (std::size_t i = 0; i < words_.size(); ++i)
+      if (i == 0 || words_[i] != words_[i - 1]) ++at[words_[i] % banks];
+    // A lane gets 8 bytes at a time.
+    to_.shared_turns += weight_ * std::max(*std::max_element(at.begin(), at.end()),
+                                           s.bytes / (2 * static_cast<std::uint32_t>(word_bytes)));
+  }
+
+  // Sorted and with what of each is covered.
+  void find_sectors(const site& s) {
+    sectors_.clear();
+    for (std::uint32_t i = 0; i < count_; ++i)
+      for (std::uint64_t at = addresses_[i], end = at + s.bytes; at < end;) {
+        const std::uint64_t sector = at / sector_bytes;
+        const std::uint64_t to = std::min(end, (sector + 1) * sector_bytes);
+        const std::uint64_t bits = ((std::uint64_t{1} << (to - at)) - 1) << at % sector_bytes;
+        if (sectors_.empty() || sectors_.back().first != sector) sectors_.push_back({sector, 0});
+        sectors_.back().second |= static_cast<std::uint32_t>(bits);
+        at = to;
+      }
+    std::sort(sectors_.begin(), sectors_.end());
+    std::size_t n = 0;
+    for (const auto& one : sectors_) {
+      if (n != 0 && sectors_[n - 1].first == one.first)
+        sectors_[n - 1].second |= one.second;
+      else
+        sectors_[n++] = one;
+    }
+    sectors_.resize(n);
+  }
+
+  void load(const site& s) {
+    find_sectors(s);
+    std::uint64_t line = ~std::uint64_t{0}, missed_line = line;
+    const double before = to_.l2_requests;
+    for (const auto& [sector, bits] : sectors_) {
+      if (sector / line_sectors != line) to_.lines += weight_;
+      line = sector / line_sectors;
+      if (!loads_.insert(sector).second) continue;
+      to_.l2_bytes += weight_ * sector_bytes;
+      if (line != missed_line) to_.l2_requests += weight_;
+      missed_line = line;
+      note(sector, chunk_bytes(loaded_chunks_, sector));
+    }
+    if (to_.l2_requests != before) to_.missed_loads += weight_;
+  }
+
+  void write(const site& s) {
+    find_sectors(s);
+    std::uint64_t line = ~std::uint64_t{0};
+    const bool atomic = s.kind == abi::access_kind::atomic;
+    if (atomic) {
+      to_.atomics += weight_ * count_;
+      for (std::uint32_t i = 0; i < count_; ++i) ++atomics_[addresses_[i]];
+    }
+    for (const auto& [sector, bits] : sectors_) {
+      const double times = bits == ~0u || atomic ? 1 : 2;
+      if (sector / line_sectors != line || atomic) {
+        to_.lines += weight_;
+        to_.l2_requests += weight_ * times;
+      }
+      line = sector / line_sectors;
+      to_.l2_bytes += weight_ * times * sector_bytes;
+      if (writes_.insert(sector).second) note(sector, times * chunk_bytes(written_chunks_, sector));
+    }
+  }
+
+  // A sector of a chunk that was there already moves nothing.
+  static double chunk_bytes(std::unordered_set<std::uint64_t>& chunks, std::uint64_t sector) {
+    return chunks.insert(sector / chunk_sectors).second ? chunk_sectors * sector_bytes : 0;
+  }
+
+  void note(std::uint64_t sector, double bytes) {
+    now_.sectors.push_back(sector);
+    now_.bytes += bytes;
+    now_.counts_again = !any_.insert(sector).second;
+  }
+
+  access_summary& to_;
+  std::uint32_t looked_at_;
+  access_summary::place now_;
+  double weight_ = 1;
+  std::array<std::uint64_t, lanes> addresses_{};
+  std::uint32_t count_ = 0;
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> sectors_;
+  std::vector<std::uint64_t> words_;
+  std::unordered_set<std::uint64_t> loads_, writes_, any_, loaded_chunks_, written_chunks_;
+  std::unordered_map<std::uint64_t, std::uint32_t> atomics_;
+};
+
+access_summary access_trace::summary() const {
+  access_summary result;
+  reader all(result, looked_at_);
+  for (const site& s : sites_) all.read(s, threads_);
+  all.end();
+  const auto number = [](std::uint64_t n) { return static_cast<double>(n) / abi::spent_unit; };
+  for (std::uint32_t first = 0; first < threads_; first += lanes) {
+    std::uint64_t longest = 0;
+    for (std::uint32_t t = first; t < std::min(first + lanes, threads_); ++t) {
+      longest = std::max(longest, spent_[t].issued);
+      result.steps = std::max(result.steps, number(spent_[t].steps));
+      result.loads = std::max(result.loads, number(spent_[t].loads));
+    }
+    result.issued += number(longest) * lanes;
+  }
+  return result;
+}
+
+}  // namespace sb::engine

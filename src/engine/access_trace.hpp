@@ -1,0 +1,72 @@
+// What a counted block did to memory, as the warps of a device would have done it.
+//
+// Threads run one after the other. The k-th time that the lanes of a warp come to a place in the
+// code is one request: of shared memory it takes as many turns as words lie in the same bank, of
+// global memory as many lines and sectors as its addresses lie in. The first few times at each
+// place are looked at and stand for the others.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/device_abi.hpp"
+
+namespace sb::engine {
+
+// Of one block. Bytes of memory are in sectors of 32; a sector that a request writes a part of
+// counts twice, because it has to be read as well.
+struct access_summary {
+  double lines = 0;         // of 128 bytes, by requests of global memory
+  double shared_turns = 0;  // of shared memory
+  double l2_requests = 0;   // lines that the first cache does not have
+  double l2_bytes = 0;
+  double missed_loads = 0;      // requests of what the block had not loaded before
+  double issued = 0;            // by the longest lane of each warp, times the lanes
+  double steps = 0, loads = 0;  // of the longest thread
+  double atomics = 0;           // in global memory
+
+  // Sectors that a place of the code was the first to come to, sorted.
+  struct place {
+    std::uint32_t id = 0;
+    std::vector<std::uint64_t> sectors;
+    double lines = 0;           // that they lie in
+    double weight = 1;          // how many each of them stands for
+    double bytes = 0;           // that memory has to move for each of them
+    bool counts_again = false;  // written after it was read: moves, but takes no new room
+  };
+  std::vector<place> places;
+  std::vector<std::uint64_t> atomic_addresses;  // sorted
+};
+
+class access_trace {
+ public:
+  void begin(std::uint32_t threads);
+  void touch(std::uint32_t thread, std::uint64_t address, std::uint32_t bytes,
+             abi::access_kind kind, bool shared, std::uint32_t place);
+  void spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads);
+  [[nodiscard]] access_summary summary() const;
+
+ private:
+  struct site {
+    abi::access_kind kind;
+    bool shared;
+    std::uint32_t bytes, place;
+    std::uint64_t total = 0;               // by all threads
+    std::vector<std::uint32_t> times;      // by thread
+    std::vector<std::uint64_t> addresses;  // by time and thread
+  };
+  struct thread_spent {
+    std::uint64_t issued = 0, steps = 0, loads = 0;
+  };
+  class reader;
+
+  std::uint32_t threads_ = 0;
+  std::uint32_t looked_at_ = 0;       // times at each place, by each thread
+  std::vector<std::uint32_t> known_;  // by place: its site and one; 0 for none
+  std::vector<site> sites_;
+  std::vector<thread_spent> spent_;
+};
+
+}  // namespace sb::engine

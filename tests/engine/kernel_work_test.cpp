@@ -1,0 +1,98 @@
+// What blocks share, from two neighbours.
+#include "engine/kernel_work.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace sb::engine {
+namespace {
+
+constexpr double l2_bytes = 64 << 20;
+constexpr std::uint64_t blocks = 1 << 16;
+
+using address_of = std::function<std::uint64_t(std::uint64_t block, std::uint32_t thread)>;
+
+access_summary block_at(std::uint64_t block, abi::access_kind kind, const address_of& address) {
+  access_trace trace;
+  trace.begin(256);
+  for (std::uint32_t t = 0; t < 256; ++t)
+    trace.touch(t, (1 << 20) + address(block, t), 4, kind, false, 0);
+  return trace.summary();
+}
+
+block_work of_two(abi::access_kind kind, const address_of& address) {
+  const access_summary a = block_at(10, kind, address), b = block_at(11, kind, address);
+  block_work work = work_of({}, a);
+  spread(work, a, b, blocks, l2_bytes);
+  return work;
+}
+
+TEST(kernel_work, blocks_that_go_on_where_the_last_ended_need_more_than_the_cache) {
+  const auto work =
+      of_two(abi::access_kind::load, [](auto block, auto t) { return (block * 256 + t) * 4; });
+  EXPECT_EQ(work.memory_share, 1);
+  EXPECT_EQ(work.memory_bytes, 1024);
+}
+
+TEST(kernel_work, what_all_blocks_read_stays_in_the_cache) {
+  const auto work = of_two(abi::access_kind::load, [](auto, auto t) { return t * 4; });
+  EXPECT_EQ(work.memory_bytes, 0);
+}
+
+TEST(kernel_work, blocks_that_read_here_and_there_share_the_table) {
+  const auto within = [](std::uint64_t size) {
+    return [=](std::uint64_t block, std::uint32_t t) {
+      std::uint64_t x = (block * 256 + t) * 0x9e3779b97f4a7c15u;
+      x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+      x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+      return (x ^ (x >> 31)) % size / 4 * 4;
+    };
+  };
+  EXPECT_EQ(of_two(abi::access_kind::load, within(4 << 20)).memory_bytes, 0);
+  EXPECT_GT(of_two(abi::access_kind::load, within(1 << 30)).memory_bytes, 0);
+}
+
+TEST(kernel_work, tiles_of_rows_are_no_table) {
+  const auto work = of_two(abi::access_kind::load, [](auto block, auto t) {
+    return (t / 32 * (1 << 16) + block * 32 + t % 32) * 4;
+  });
+  EXPECT_EQ(work.memory_share, 1);
+}
+
+TEST(kernel_work, atomics_of_all_blocks_may_be_at_one_address) {
+  EXPECT_EQ(of_two(abi::access_kind::atomic, [](auto, auto) { return 0; }).atomic_addresses, 1);
+  const auto own = of_two(abi::access_kind::atomic, [](auto block, auto) { return block * 4; });
+  EXPECT_EQ(own.atomic_addresses, static_cast<double>(blocks));
+}
+
+TEST(kernel_work, samples_are_in_order_and_two_are_neighbours) {
+  for (std::uint64_t n = 1; n < 300; ++n) {
+    const auto places = work_samples::places(n);
+    ASSERT_LT(places.back(), n);
+    bool neighbours = n == 1;
+    for (std::size_t i = 1; i < places.size(); ++i) {
+      ASSERT_LT(places[i - 1], places[i]) << n;
+      neighbours = neighbours || places[i] == places[i - 1] + 1;
+    }
+    EXPECT_TRUE(neighbours) << n;
+  }
+}
+
+TEST(kernel_work, a_block_is_the_average_of_the_samples) {
+  work_samples all;
+  for (const std::uint64_t index : {3, 4, 9}) {
+    abi::kernel_counts counts{};
+    counts.threads = 256;
+    counts.fp32_issued = index * 100;
+    all.add(
+        index, blocks, counts,
+        block_at(index, abi::access_kind::load, [](auto b, auto t) { return (b * 256 + t) * 4; }),
+        l2_bytes);
+  }
+  EXPECT_NEAR(all.work().fp32, 1600.0 / 3, 1e-9);
+  EXPECT_EQ(all.work().memory_bytes, 1024);
+}
+
+}  // namespace
+}  // namespace sb::engine

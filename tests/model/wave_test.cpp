@@ -1,0 +1,53 @@
+// What bounds a kernel.
+#include <gtest/gtest.h>
+
+#include "model/timing_profile.hpp"
+
+namespace sb {
+namespace {
+
+constexpr std::uint32_t multiprocessors = 132;
+
+double ns(const block_work& work, std::uint64_t blocks) {
+  return wave_ns(h200_timing(), work, blocks, multiprocessors, false);
+}
+
+block_work chain(double warps) {
+  return {.issued = 10000 * 32 * warps, .warps = warps, .fp32 = 10000 * 32 * warps, .steps = 10000};
+}
+
+TEST(wave, few_warps_wait_for_themselves_and_many_for_each_other) {
+  const double one = ns(chain(1), 1);
+  EXPECT_NEAR(one, 10000 * h200_timing().step_ns, 0.2 * one);
+  EXPECT_NEAR(ns(chain(4), multiprocessors), one, 0.1 * one);
+  EXPECT_GT(ns(chain(32), multiprocessors), 1.6 * one);
+}
+
+TEST(wave, blocks_take_time_to_begin) {
+  const block_work nothing{.issued = 32, .warps = 1};
+  EXPECT_GE(ns(nothing, 4224), 4224 / h200_timing().blocks_per_ns);
+}
+
+TEST(wave, what_memory_has_is_slower_than_what_a_cache_has) {
+  block_work reads{.issued = 32, .warps = 8, .l2_requests = 800, .l2_bytes = 102400};
+  const double cached = ns(reads, 1056);
+  reads.memory_bytes = reads.l2_bytes;
+  reads.memory_share = 1;
+  EXPECT_GT(ns(reads, 1056), 1.5 * cached);
+}
+
+TEST(wave, one_address_takes_atomics_in_turn) {
+  block_work adds{
+      .warps = 8, .l2_bytes = 32, .atomics = 256, .atomic_addresses = 1e6, .atomic_pages = 1e3};
+  const double spread = ns(adds, 1056);
+  adds.atomic_addresses = adds.atomic_pages = 1;
+  EXPECT_GT(ns(adds, 1056), 20 * spread);
+}
+
+TEST(wave, a_cache_holds_what_is_well_below_its_size) {
+  EXPECT_EQ(share_of_memory(20e6, 60e6), 0);
+  EXPECT_EQ(share_of_memory(60e6, 60e6), 1);
+}
+
+}  // namespace
+}  // namespace sb
