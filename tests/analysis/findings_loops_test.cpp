@@ -210,33 +210,6 @@ TEST(FindingsOfLoops, ASynchronousCopyIsMadeInTheStreamOfItsData) {
   expect_without(results_copied(false), "synchronous-copy-in-loop");
 }
 
-TEST(FindingsOfLoops, CopiesThatTakeNoStreamAreNotToldToUseSeveral) {
-  const auto program = [](bool synchronous) {
-    program_builder b;
-    const number s = b.stream();
-    for (int i = 0; i < 8; ++i) {
-      const number device = b.allocation(trace::memory_kind::device, 1 << 20);
-      const number host = b.allocation(trace::memory_kind::pinned, 1 << 20);
-      const auto copy = [&](copy_direction d) {
-        if (synchronous)
-          b.copy_and_wait(d, 1 << 20, 50_us, trace::memory_kind::pinned);
-        else
-          b.copy(s, d, 1 << 20, 50_us);
-        if (d == to_device)
-          b.reads(host).writes(device);
-        else
-          b.reads(device).writes(host);
-      };
-      copy(to_device);
-      copy(to_host);
-    }
-    b.synchronize();
-    return b.run();
-  };
-  found(program(false), "independent-work-in-one-stream");
-  expect_without(program(true), "independent-work-in-one-stream");
-}
-
 // --- what is a loop
 
 // A function of the program that copies an array to the device, called from several places.
