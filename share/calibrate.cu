@@ -426,8 +426,11 @@ void calibration::gaps() {
                              2 -
                          period);
   put("fill_ns", chain(s_, 50, [&] { cudaMemsetAsync(device_, 0, 4, s_); }) - of("kernel_gap_ns"));
-  auto* const data = reinterpret_cast<float*>(device_);
-  put("memory_latency_ns", chain(s_, 50, [&] { touch<<<1, 32, 0, s_>>>(data, 32); }) - period);
+  auto* const data = reinterpret_cast<float4*>(device_);
+  // What it loads comes from the second cache, in a time that is not measured here: the H200's.
+  const double load = 165;
+  put("memory_latency_ns",
+      chain(s_, 50, [&] { touch<<<1, 32, 0, s_>>>(data, 32); }) - period - load);
 
   // A graph of many nodes against one of few.
   const auto graph_of = [&](int nodes) {
