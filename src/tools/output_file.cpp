@@ -1,6 +1,7 @@
 #include "output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ std::string why_not_writable(const std::string& path, output_kind kind) {
   ::close(made);
   ::unlink(fs::weakly_canonical(path).c_str());  // of a link, what it leads to
   return {};
+}
+
+bool emptied(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+  if (file < 0) return true;  // whoever writes it says why not
+  const bool written = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  [[maybe_unused]] const int done = written ? 0 : ::ftruncate(file, 0);
+  ::close(file);
+  return !written;
 }
 
 }  // namespace sb::tools

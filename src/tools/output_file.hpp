@@ -16,4 +16,8 @@ enum class output_kind {
 // Why a file cannot be written, or nothing when it can. Leaves what is there as it is.
 [[nodiscard]] std::string why_not_writable(const std::string& path, output_kind kind);
 
+// Takes out what is in a file. False, and the file stays, when a program is writing its trace
+// there: it has the file mapped, and its next store would be behind the end.
+[[nodiscard]] bool emptied(const std::string& path);
+
 }  // namespace sb::tools

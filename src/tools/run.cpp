@@ -184,8 +184,12 @@ class run_command final : public subcommand {
 
   int execute(const std::string& program) {
     // A run that records nothing must not leave the trace of another one.
-    std::error_code failed;
-    if (recorded_ && fs::exists(trace_)) fs::resize_file(trace_, 0, failed);
+    if (recorded_ && fs::exists(trace_) && !emptied(trace_)) {
+      complain(fmt::format(
+          "another program is writing '{}' now. Wait for its end, or name another file (--trace).",
+          trace_));
+      return 2;
+    }
     const unsigned before = first_number_without_trace(1);
     spawn_options how;
     how.seconds = timeout_;
@@ -195,6 +199,7 @@ class run_command final : public subcommand {
     if (recorded_ && timeout_ > 0) {
       request.emplace().give(how);
       how.ask_to_end = [&] {
+        std::error_code failed;
         const auto bytes = fs::file_size(trace_, failed);
         return !failed && bytes > 0 && request->send();
       };

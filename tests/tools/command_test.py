@@ -1,5 +1,6 @@
 """The `streambed` command: what it answers, and with which exit status."""
 
+import fcntl
 import os
 import pathlib
 import signal
@@ -139,6 +140,16 @@ class RunOutputs(unittest.TestCase):
                     self.refused("--force", option, name, words="is read by this run", program=str(program))
                     self.refused(option, name, words="is read by this run", program=str(program))
         self.assertEqual(program.read_text(), before)
+
+    def test_a_trace_that_a_program_is_writing_stays_as_it_is(self):
+        with open(self.path / "x.sbt", "w") as written:
+            written.write("of another run")
+            written.flush()
+            fcntl.flock(written, fcntl.LOCK_EX)
+            self.refused("--quiet", "--force", "--trace", "x.sbt", words="another program is writing 'x.sbt'")
+            self.assertEqual((self.path / "x.sbt").read_text(), "of another run")
+        answer = streambed("run", "--quiet", "--force", "--trace", "x.sbt", "/bin/echo", cwd=self.path)
+        self.assertIn("there is no trace", answer.stderr)
 
     def test_a_program_without_cuda_leaves_no_trace_and_that_is_told(self):
         old = self.path / "old.sbt"
