@@ -118,6 +118,10 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
     std::fprintf(stderr, "streambed: no trace is written: %s\n", out.message().c_str());
     return nullptr;
   }
+  if (const std::string& name = (*out)->path(); !started_by_other && name != path) {
+    std::fprintf(stderr, "streambed: %s is being written by another process; the trace is %s\n",
+                 path, name.c_str());
+  }
   std::vector<std::uint32_t> copy_engines;
   for (const device_profile& p : devices) {
     copy_engines.push_back(static_cast<std::uint32_t>(p.async_engines));

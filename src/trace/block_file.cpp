@@ -52,8 +52,8 @@ bool has_contents(int descriptor) {
   return ::fstat(descriptor, &what) == 0 && what.st_size != 0;
 }
 
-// -1 and errno.
-int open_free(const std::string& path, existing_file policy) {
+// -1 and errno. `path` becomes the name of the file that was opened.
+int open_free(std::string& path, existing_file policy) {
   if (policy == existing_file::refuse) {
     const int made = ::open(path.c_str(), open_flags | O_EXCL, 0666);
     if (made >= 0) (void)is_written_elsewhere(made);
@@ -67,6 +67,7 @@ int open_free(const std::string& path, existing_file policy) {
     const bool replaced = policy == existing_file::replace && number == 0;
     if (!is_written_elsewhere(found) && (replaced || !has_contents(found))) {
       if (replaced && ::ftruncate(found, 0) != 0 && has_contents(found)) break;
+      path = name;
       return found;
     }
     ::close(found);
@@ -96,19 +97,20 @@ std::string numbered_name(const std::string& path, unsigned number) {
 
 outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
                                                         existing_file policy) {
-  const int descriptor = out_of_the_way(open_free(path, policy));
+  std::string name = path;
+  const int descriptor = out_of_the_way(open_free(name, policy));
   if (descriptor < 0) {
     if (errno == EEXIST)
       return failure{path +
                      " exists already. Choose another name, or say that it may be replaced."};
     return failure{"cannot create " + path + ": " + std::strerror(errno)};
   }
-  std::unique_ptr<block_file> file(new block_file(descriptor));
+  std::unique_ptr<block_file> file(new block_file(descriptor, name));
   if (const int error = ::posix_fallocate(descriptor, 0, mapped_bytes))
-    return failure{"cannot write " + path + ": " + std::strerror(error)};
+    return failure{"cannot write " + name + ": " + std::strerror(error)};
   void* const mapping =
       ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-  if (mapping == MAP_FAILED) return failure{"cannot map " + path + ": " + std::strerror(errno)};
+  if (mapping == MAP_FAILED) return failure{"cannot map " + name + ": " + std::strerror(errno)};
   file->mapping_ = file->begin_ = file->at_ = static_cast<byte*>(mapping);
   file->limit_ = file->begin_ + block_bytes;
   populate(file->begin_);

@@ -22,6 +22,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/outcome.hpp"
 #include "trace/checksum.hpp"
@@ -58,9 +59,10 @@ class block_file {
   // The child of a fork: the file is the parent's.
   void forget();
   [[nodiscard]] const std::string& problem() const { return problem_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  explicit block_file(int descriptor) : descriptor_(descriptor) {}
+  block_file(int descriptor, std::string path) : path_(std::move(path)), descriptor_(descriptor) {}
   byte* next_block(std::size_t bytes);
   bool copy_out();
   byte* give_up(std::string why);
@@ -72,6 +74,7 @@ class block_file {
   std::uint32_t block_ = 0;
   std::uint64_t closed_size_ = 0;
   checksum sum_;  // of the blocks before
+  const std::string path_;
   int descriptor_;
   std::string problem_;  // why the file cannot grow; empty: it can
 };

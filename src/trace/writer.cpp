@@ -20,17 +20,21 @@ constexpr std::size_t text_bytes(std::string_view text) { return text.size() + 1
 
 namespace {
 
-// The writers of this process, for the child of a fork.
+// The writers of this process, for the child of a fork: one that lives on must not be taken for
+// somebody who writes the file.
 struct live_writers {
+  std::mutex opening;  // no fork between a file's opening and its writer's being here
   record_lock lock;
   std::vector<writer*> all;
 };
 live_writers& live() {
   static live_writers& writers = *[] {
-    ::pthread_atfork(nullptr, nullptr, [] {
-      live().lock.reset();
-      for (writer* one : live().all) one->forget_after_fork();
-    });
+    ::pthread_atfork([] { live().opening.lock(); }, [] { live().opening.unlock(); },
+                     [] {
+                       live().opening.unlock();
+                       live().lock.reset();
+                       for (writer* one : live().all) one->forget_after_fork();
+                     });
     return new live_writers;
   }();
   return writers;
@@ -50,6 +54,7 @@ void writer::append(record_kind kind, std::size_t bytes, Body&& body) {
 
 outcome<std::unique_ptr<writer>> writer::open(const std::string& path, const header& head,
                                               existing_file policy, call_order calls) {
+  const std::lock_guard no_fork(live().opening);
   auto file = block_file::create(path, policy);
   if (!file) return failure{file.message()};
   const std::string_view program = shortened(head.program), profile = shortened(head.profile);

@@ -107,6 +107,8 @@ class writer {
   void close(ending how, bool deterministic, nanoseconds end);
   [[nodiscard]] std::string problem();
   [[nodiscard]] std::uint64_t bytes();  // written up to now
+  // Where it is: with a number where the name that was asked for was not free.
+  [[nodiscard]] const std::string& path() const { return file_->path(); }
 
   // Happens by itself in the child of a fork.
   void forget_after_fork();

@@ -1,6 +1,7 @@
 """Recording a program by the real clock: everything that it did is there, also what was done within its call."""
 
 import csv
+import fcntl
 import io
 import os
 import pathlib
@@ -134,6 +135,19 @@ class Recording(unittest.TestCase):
         self.assertIn(f"'{trace}' is not complete: there was no room for more of it", done.stderr)
         self.assertGreater(len(self.operations(trace, status=3)), 1000)
         self.assertIn("there was no room for more", self.command("explain", trace, status=3))
+
+    def test_a_trace_whose_file_is_being_written_has_a_number_and_that_is_told(self):
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STREAMBED_")}
+        environment["STREAMBED_TRACE"] = "held.sbt"
+        told = "streambed: held.sbt is being written by another process; the trace is held.1.sbt\n"
+        with open(self.folder / "held.sbt", "w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            for beside, words in (({}, told), ({"STREAMBED_TRACE_BESIDE": "1"}, "")):
+                done = subprocess.run([self.program, ""], env=environment | beside, cwd=self.folder,
+                                      capture_output=True, text=True, timeout=200)
+                self.assertEqual((done.returncode, done.stderr), (0, words))
+                self.check(self.operations(self.folder / "held.1.sbt"))
+                (self.folder / "held.1.sbt").unlink()
 
     def test_a_program_that_does_not_compile_is_told_of_before_the_compilers_words(self):
         wrong = self.folder / "wrong.cu"

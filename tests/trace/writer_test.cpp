@@ -442,6 +442,40 @@ TEST_F(TraceWriter, TheChildOfAForkLeavesTheFileAlone) {
   EXPECT_EQ(found.operations[1].called, 4u);
 }
 
+// The lock of a file belongs to everyone who has it open.
+TEST_F(TraceWriter, AChildThatOutlivesItsParentDoesNotHoldTheFile) {
+  int ready[2], over[2];
+  ASSERT_EQ(::pipe(ready) | ::pipe(over), 0);
+  const pid_t parent = ::fork();
+  if (parent == 0) {
+    const auto out = opened("outlived");
+    if (::fork() != 0) ::_exit(0);
+    char byte = 0;
+    ::close(over[1]);
+    if (::write(ready[1], &byte, 1) == 1) (void)!::read(over[0], &byte, 1);
+    ::_exit(0);
+  }
+  ASSERT_EQ(::waitpid(parent, nullptr, 0), parent);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  const auto again = writer::open(path("outlived"), header{}, existing_file::replace);
+  ASSERT_TRUE(again) << again.message();
+  EXPECT_EQ((*again)->path(), path("outlived"));
+  for (const int end : {over[0], over[1], ready[0], ready[1]}) ::close(end);
+}
+
+TEST_F(TraceWriter, AFileThatIsBeingWrittenStaysAndTheNewOneHasANumber) {
+  const auto first = opened("x.sbt");
+  for (const auto policy : {existing_file::replace, existing_file::beside}) {
+    const auto other = writer::open(path("x.sbt"), header{}, policy);
+    ASSERT_TRUE(other) << other.message();
+    EXPECT_EQ((*other)->path(), path("x.1.sbt"));
+    std::filesystem::remove(path("x.1.sbt"));
+  }
+  first->close(ending::complete, false, 5);
+  EXPECT_EQ(read("x.sbt").head.program, "program");
+}
+
 TEST_F(TraceWriter, AFullDiskStopsTheRecordingAndNotTheProgram) {
   const pid_t child = ::fork();
   if (child == 0) {
