@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <set>
 
 #include "commands.hpp"
 #include "output_file.hpp"
@@ -190,7 +191,7 @@ class run_command final : public subcommand {
           trace_));
       return 2;
     }
-    const unsigned before = first_number_without_trace(1);
+    const std::set<std::string> before = numbered_traces();
     spawn_options how;
     how.seconds = timeout_;
     add_recording(how);
@@ -234,15 +235,28 @@ class run_command final : public subcommand {
   }
 
   // Further processes of the program write traces with numbers.
-  [[nodiscard]] unsigned first_number_without_trace(unsigned from) const {
-    while (recorded_ && fs::exists(trace::numbered_name(trace_, from))) ++from;
-    return from;
+  // They may have gaps where somebody has removed some, and those are filled first.
+  [[nodiscard]] std::set<std::string> numbered_traces() const {
+    std::set<std::string> found;
+    if (!recorded_) return found;
+    std::error_code failed;
+    const fs::path trace = fs::absolute(trace_);
+    fs::directory_iterator file(trace.parent_path(), failed);
+    for (; !failed && file != fs::directory_iterator(); file.increment(failed)) {
+      std::error_code no_size;
+      const std::string name = file->path().filename();
+      if (name.starts_with(trace.stem().string() + ".") && file->file_size(no_size) != 0)
+        found.insert(name);
+    }
+    return found;
   }
-  void tell_of_others(unsigned from) const {
-    const unsigned end = first_number_without_trace(from);
-    for (unsigned number = from; number < end; ++number)
-      fmt::print(stderr, "trace     {} (of another process that the program started)\n",
-                 trace::numbered_name(trace_, number));
+  void tell_of_others(const std::set<std::string>& before) const {
+    for (unsigned number = 1;; ++number) {
+      const std::string name = trace::numbered_name(trace_, number);
+      if (!fs::exists(name)) return;
+      if (!before.contains(fs::path(name).filename()))
+        fmt::print(stderr, "trace     {} (of another process that the program started)\n", name);
+    }
   }
 
   // Says what happened, and writes the page. False when something that was asked for is missing.

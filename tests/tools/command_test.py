@@ -151,6 +151,15 @@ class RunOutputs(unittest.TestCase):
         answer = streambed("run", "--quiet", "--force", "--trace", "x.sbt", "/bin/echo", cwd=self.path)
         self.assertIn("there is no trace", answer.stderr)
 
+    def test_only_traces_of_this_run_are_told_of(self):
+        for number in (1, 3):
+            (self.path / f"x.{number}.sbt").write_text("of another run")
+        answer = streambed("run", "--trace", "x.sbt", "/bin/sh", "--", "-c", "echo other > x.2.sbt; exit 3",
+                           cwd=self.path)
+        self.assertEqual(answer.returncode, 3, answer.stderr)
+        told = [line.split()[1] for line in answer.stderr.splitlines() if "another process" in line]
+        self.assertEqual(told, ["x.2.sbt"], answer.stderr)
+
     def test_a_program_without_cuda_leaves_no_trace_and_that_is_told(self):
         old = self.path / "old.sbt"
         old.write_text("of another run")
