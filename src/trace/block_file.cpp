@@ -52,6 +52,14 @@ bool has_contents(int descriptor) {
   return ::fstat(descriptor, &what) == 0 && what.st_size != 0;
 }
 
+// -1, and errno stays.
+int closed(int descriptor) {
+  const int error = errno;
+  ::close(descriptor);
+  errno = error;
+  return -1;
+}
+
 // -1 and errno. `path` becomes the name of the file that was opened.
 int open_free(std::string& path, existing_file policy) {
   if (policy == existing_file::refuse) {
@@ -66,7 +74,7 @@ int open_free(std::string& path, existing_file policy) {
     if (found < 0) return found;
     const bool replaced = policy == existing_file::replace && number == 0;
     if (!is_written_elsewhere(found) && (replaced || !has_contents(found))) {
-      if (replaced && ::ftruncate(found, 0) != 0 && has_contents(found)) break;
+      if (replaced && ::ftruncate(found, 0) != 0 && has_contents(found)) return closed(found);
       path = name;
       return found;
     }

@@ -1,8 +1,12 @@
 // The writer as a running program uses it.
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <csignal>
+#include <cstring>
 #include <thread>
 
 #include "files.hpp"
@@ -474,6 +478,17 @@ TEST_F(TraceWriter, AFileThatIsBeingWrittenStaysAndTheNewOneHasANumber) {
   }
   first->close(ending::complete, false, 5);
   EXPECT_EQ(read("x.sbt").head.program, "program");
+}
+
+TEST_F(TraceWriter, AFileThatCannotBeMadeEmptySaysWhy) {
+  const int sealed = ::memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_EQ(::write(sealed, "old", 3), 3);
+  ASSERT_EQ(::fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+  const auto out =
+      writer::open("/proc/self/fd/" + std::to_string(sealed), header{}, existing_file::replace);
+  ASSERT_FALSE(out);
+  EXPECT_NE(out.message().find(std::strerror(EPERM)), std::string::npos) << out.message();
+  ::close(sealed);
 }
 
 TEST_F(TraceWriter, AFullDiskStopsTheRecordingAndNotTheProgram) {
