@@ -106,11 +106,14 @@ void spread(block_work& work, const access_summary& first, const access_summary&
   work.memory_share = share_of_memory(room, l2_bytes);
   work.memory_bytes = work.memory_share * moved / static_cast<double>(blocks);
 
+  // A block that has none says nothing of where the others have theirs.
+  const bool only_next = first.atomic_addresses.empty();
+  const numbers &a = only_next ? next.atomic_addresses : first.atomic_addresses,
+                &b = next.atomic_addresses;
   numbers pages;
-  for (const std::uint64_t address : first.atomic_addresses)
+  for (const std::uint64_t address : a)
     if (pages.empty() || pages.back() != address >> page_bits)
       pages.push_back(address >> page_bits);
-  const numbers &a = first.atomic_addresses, &b = next.atomic_addresses;
   const double each = static_cast<double>(a.size());
   work.atomic_addresses = in_all(each, new_share(a, b), blocks);
   work.atomic_addresses =
@@ -135,11 +138,13 @@ void work_samples::add(std::uint64_t index, std::uint64_t blocks, const abi::ker
   for (std::size_t i = 0; i < fields; ++i) sum[i] += (more[i] - sum[i]) / count_;
   const block_work before = work_;
   work_ = std::bit_cast<block_work>(sum);
-  // What blocks share is known from the pair, once there is one.
+  // What blocks share is known from the pair, once there is one; where only others have atomics,
+  // from those.
   const block_work* shared = pair || !paired_ ? &one : &before;
   paired_ = paired_ || pair;
   work_.memory_bytes = shared->memory_bytes;
   work_.memory_share = shared->memory_share;
+  if (shared->atomic_addresses == 0) shared = one.atomic_addresses > 0 ? &one : &before;
   work_.atomic_addresses = shared->atomic_addresses;
   work_.atomic_pages = shared->atomic_pages;
   last_ = std::move(accesses);

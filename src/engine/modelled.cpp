@@ -1,7 +1,6 @@
 #include "engine/modelled.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -13,8 +12,6 @@
 namespace sb::engine {
 
 namespace {
-
-std::uint64_t rounded(double ns) { return static_cast<std::uint64_t>(std::llround(ns)); }
 
 constexpr double host_function_body_ns = 100;
 constexpr int hung_status = 124;
@@ -76,17 +73,17 @@ bool modelled::wait_on(const void* key, std::uint64_t until_ns) {
 
 void modelled::before_submission(const node& n) {
   if (n.as.kind == command_kind::kernel && std::exchange(last_launch_, n.as.stream) != n.as.stream)
-    call(rounded(timing_.other_stream_ns));
+    call(rounded_ns(timing_.other_stream_ns));
   const auto* copy = std::get_if<copy_operation>(&n.what);
   if (copy != nullptr && copy->direction == copy_direction::device_to_device)
-    call(rounded(timing_.inside_copy_ns));
+    call(rounded_ns(timing_.inside_copy_ns));
 }
 
 void modelled::submitted(node& n) {
   n.times.queued = now_;
   // A fill is a kernel of the driver's.
   const bool kernel = n.as.kind == command_kind::kernel || n.as.kind == command_kind::fill;
-  n.times.arrival = now_ + rounded(kernel ? timing_.kernel_submit_ns : timing_.submit_ns);
+  n.times.arrival = now_ + rounded_ns(kernel ? timing_.kernel_submit_ns : timing_.submit_ns);
   if (auto* streams = waiting_copies(n.as, n.device)) ++(*streams)[n.as.stream.value];
 }
 
@@ -137,7 +134,7 @@ std::uint64_t modelled::begin_of(const node& n) {
     gap += others * timing_.copy_look_ns;
   }
   if (c.stream != ended_stream_ && c.kind == command_kind::kernel) gap += timing_.wait_gap_ns;
-  return std::max(n.times.arrival, now_ + rounded(gap));
+  return std::max(n.times.arrival, now_ + rounded_ns(gap));
 }
 
 void modelled::start(node& n) {
@@ -145,7 +142,7 @@ void modelled::start(node& n) {
   n.times.begin = begin_of(n);
   if (n.as.kind == command_kind::kernel) return;
   if (n.as.kind == command_kind::host_function) {
-    const bool asleep = now_ > host_function_over_ns_ + rounded(timing_.host_thread_sleeps_ns) ||
+    const bool asleep = now_ > host_function_over_ns_ + rounded_ns(timing_.host_thread_sleeps_ns) ||
                         host_function_thread_ == nullptr;
     double latency = timing_.host_function_ns;
     if (asleep) {
@@ -153,7 +150,7 @@ void modelled::start(node& n) {
           released_by_ != nullptr && ended_kind_ != command_kind::host_function;
       latency = by_the_device ? timing_.host_function_interrupt_ns : timing_.host_function_idle_ns;
     }
-    const std::uint64_t ns = n.times.begin + rounded(latency);
+    const std::uint64_t ns = n.times.begin + rounded_ns(latency);
     n.times.begin = ns;
     if (host_function_thread_ == nullptr)
       host_function_thread_ = clocks_.announce(ns);
@@ -168,7 +165,7 @@ void modelled::grant(node& n, std::uint64_t blocks) {
   const bool first = n.times.blocks_granted == 0;
   n.times.blocks_granted += blocks;
   std::uint64_t ns = now_;
-  if (const std::uint64_t soonest = n.times.begin + rounded(timing_.kernel_ns); first) {
+  if (const std::uint64_t soonest = n.times.begin + rounded_ns(timing_.kernel_ns); first) {
     if (now_ > soonest) n.times.begin = now_;  // it waited for room
     ns = std::max(now_, soonest);
   }
@@ -178,7 +175,7 @@ void modelled::grant(node& n, std::uint64_t blocks) {
 // Records of a stream follow each other.
 std::uint64_t modelled::record_ns(const node& n) {
   std::uint64_t& last = e_.streams[n.as.stream].last_record_ns;
-  last = std::max({now_, n.times.arrival, last}) + rounded(timing_.record_ns);
+  last = std::max({now_, n.times.arrival, last}) + rounded_ns(timing_.record_ns);
   return last;
 }
 
@@ -193,7 +190,7 @@ void modelled::wait(host_wait& w) {
   if (!w.is_released()) clocks_.wait_on(&w);
   const auto waited = static_cast<double>(clocks_.now() - begin);
   const bool soon = waited < timing_.long_wait_ns && !(waited > 0 && w.after_copy);
-  clocks_.turn(rounded(soon ? timing_.wake_ns : timing_.long_wake_ns));
+  clocks_.turn(rounded_ns(soon ? timing_.wake_ns : timing_.long_wake_ns));
   now_ = clocks_.now();
 }
 
@@ -209,7 +206,7 @@ void modelled::begin_host_function(node& n) {
 }
 
 void modelled::end_host_function(node& n) {
-  clocks_.turn(rounded(host_function_body_ns));
+  clocks_.turn(rounded_ns(host_function_body_ns));
   now_ = clocks_.now();
   host_function_over_ns_ = now_;
   changed_ = true;
@@ -309,7 +306,7 @@ void modelled::begin_transfer(node& n, std::uint64_t ns) {
   if (copy.pageable) host = copy.staging ? host_end::staged : host_end::pageable;
   const double alone = copy_ns(timing_, copy.direction, n.as.bytes, host);
   if (!is_link(copy) || host == host_end::pageable) {
-    post(event::kind::operation, ns + rounded(alone), &n, n.times.version);
+    post(event::kind::operation, ns + rounded_ns(alone), &n, n.times.version);
     return;
   }
   const std::size_t side = copy.direction == copy_direction::host_to_device ? 0 : 1;
@@ -330,7 +327,7 @@ void modelled::update_transfers(std::uint32_t device) {
     const double rate = alone ? 1 : timing_.both_directions;
     if (rate == t.rate) continue;
     t.rate = rate;
-    post(event::kind::operation, t.since_ns + rounded(std::max(0.0, t.left_ns) / rate), t.n,
+    post(event::kind::operation, t.since_ns + rounded_ns(std::max(0.0, t.left_ns) / rate), t.n,
          ++t.n->times.version);
   }
 }
@@ -371,7 +368,7 @@ void modelled::run(const work& w) {
     executor_.run([&](worker&) { fault = carry_out(*fill, e_.dropping); });
     const double ns = timing_.fill_ns + static_cast<double>(n.as.bytes) / timing_.fill_bytes_per_ns;
     if (fault.error == status::success)
-      post(event::kind::operation, w.ns + rounded(ns), &n, n.times.version);
+      post(event::kind::operation, w.ns + rounded_ns(ns), &n, n.times.version);
   } else {
     post(event::kind::operation, w.ns, &n, n.times.version);
   }
@@ -424,13 +421,13 @@ void modelled::run_counting(const work& w) {
   known.work = known.samples.work();
   known.samples.forget_accesses();
   for (const auto& [ns, count] : std::exchange(ended_, {}))
-    post(event::kind::blocks, ns + rounded(work_ns(*w.what, w.blocks)), w.what, count);
+    post(event::kind::blocks, ns + rounded_ns(work_ns(*w.what, w.blocks)), w.what, count);
 }
 
 // When its work is done.
 void modelled::end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together) {
   if (!sampling_)
-    post(event::kind::blocks, ns + rounded(work_ns(n, together)), &n, count);
+    post(event::kind::blocks, ns + rounded_ns(work_ns(n, together)), &n, count);
   else
     ended_[ns] += count;
 }

@@ -21,7 +21,7 @@ void visit_fields(Profile& p, F&& f) {
   f("max_pitch_bytes", d.max_pitch_bytes, 0);
   f("memory_clock_khz", d.memory_clock_khz, 1);
   f("memory_bus_bits", d.memory_bus_bits, 1);
-  f("l2_bytes", d.l2_bytes, 0);
+  f("l2_bytes", d.l2_bytes, 1);
   f("persisting_l2_bytes", d.persisting_l2_bytes, 0);
   f("access_policy_window_bytes", d.access_policy_window_bytes, 0);
   f("ecc", d.ecc, 0);

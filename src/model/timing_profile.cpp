@@ -39,10 +39,11 @@ double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t block
                   std::max({w.l2_requests / t.l2_requests_per_ns, w.l2_bytes / t.l2_bytes_per_ns,
                             w.memory_bytes / t.memory_bytes_per_ns});
   if (w.atomics > 0)
-    memory =
-        std::max(memory, n * w.atomics /
-                             std::min({t.atomics_per_ns, w.atomic_pages * t.page_atomics_per_ns,
-                                       w.atomic_addresses * t.address_atomics_per_ns}));
+    memory = std::max(
+        memory,
+        n * w.atomics /
+            std::min({t.atomics_per_ns, std::max(1.0, w.atomic_pages) * t.page_atomics_per_ns,
+                      std::max(1.0, w.atomic_addresses) * t.address_atomics_per_ns}));
   const double far = w.memory_share * t.memory_load_ns + (1 - w.memory_share) * t.l2_load_ns;
   const double load = w.load_misses * far + (1 - w.load_misses) * t.l1_load_ns;
   const double waits = w.steps * t.step_ns + w.loads * load + w.barriers * t.barrier_ns;
@@ -85,6 +86,12 @@ double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t 
       break;
   }
   return n / t.stage_bytes_per_ns;
+}
+
+nanoseconds_t rounded_ns(double ns) {
+  constexpr double most = 1e16;  // a third of a year
+  if (!(ns > 0) || !std::isfinite(ns)) return 0;
+  return static_cast<nanoseconds_t>(std::llround(std::min(ns, most)));
 }
 
 double call_cost_ns(const timing_profile& t, std::string_view name) {

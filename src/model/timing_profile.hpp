@@ -117,6 +117,9 @@ enum class host_end : std::uint8_t { pinned, pageable, staged };
 [[nodiscard]] double copy_ns(const timing_profile& t, copy_direction direction, std::uint64_t bytes,
                              host_end host);
 
+// What is no time, or more than the clock could take again and again, does not move it so far.
+[[nodiscard]] nanoseconds_t rounded_ns(double ns);
+
 [[nodiscard]] double call_cost_ns(const timing_profile& t, std::string_view name);
 
 [[nodiscard]] const timing_profile& h200_timing();  // profile.hpp

@@ -94,5 +94,18 @@ TEST(kernel_work, a_block_is_the_average_of_the_samples) {
   EXPECT_EQ(all.work().memory_bytes, 1024);
 }
 
+TEST(kernel_work, atomics_of_any_sample_have_an_address) {
+  for (const std::uint64_t with : {8, 32, 33, 55}) {
+    work_samples all;
+    for (const std::uint64_t index : work_samples::places(64)) {
+      const auto kind = index == with ? abi::access_kind::atomic : abi::access_kind::load;
+      all.add(index, 64, {}, block_at(index, kind, [](auto, auto) { return 0; }), l2_bytes);
+    }
+    EXPECT_EQ(all.work().atomics, 64) << with;
+    EXPECT_EQ(all.work().atomic_addresses, 1) << with;
+    EXPECT_EQ(all.work().atomic_pages, 1) << with;
+  }
+}
+
 }  // namespace
 }  // namespace sb::engine

@@ -101,6 +101,7 @@ TEST(profile, an_error_names_the_file_the_line_and_the_key) {
   EXPECT_THAT(error_of(head + "multiprocessors = 1.5"), HasSubstr("without a fraction"));
   EXPECT_THAT(error_of(head + "multiprocessors = 99999999999"), HasSubstr("too large"));
   EXPECT_THAT(error_of(head + "fp32_per_ns = 0"), HasSubstr("fp32_per_ns: '0' is out of range"));
+  EXPECT_THAT(error_of(head + "l2_bytes = 0"), HasSubstr("l2_bytes: '0' is out of range"));
   EXPECT_THAT(error_of(head + "fp32_per_ns = nan"), HasSubstr("fp32_per_ns"));
   EXPECT_THAT(error_of(head + "fp32_per_ns = inf"), HasSubstr("fp32_per_ns"));
   EXPECT_THAT(error_of(head + "ecc = maybe"), HasSubstr("ecc: it is 'yes' or 'no'"));

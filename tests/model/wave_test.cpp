@@ -1,6 +1,8 @@
 // What bounds a kernel.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "model/timing_profile.hpp"
 
 namespace sb {
@@ -42,6 +44,23 @@ TEST(wave, one_address_takes_atomics_in_turn) {
   const double spread = ns(adds, 1056);
   adds.atomic_addresses = adds.atomic_pages = 1;
   EXPECT_GT(ns(adds, 1056), 20 * spread);
+}
+
+TEST(wave, atomics_are_at_one_address_at_least) {
+  block_work adds{.warps = 8, .l2_bytes = 32, .atomics = 256};
+  const double nowhere = ns(adds, 1056);
+  adds.atomic_addresses = adds.atomic_pages = 1;
+  EXPECT_EQ(nowhere, ns(adds, 1056));
+}
+
+TEST(wave, only_a_time_moves_the_clock) {
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(rounded_ns(1.5), 2u);
+  EXPECT_EQ(rounded_ns(infinite), 0u);
+  EXPECT_EQ(rounded_ns(-infinite), 0u);
+  EXPECT_EQ(rounded_ns(std::numeric_limits<double>::quiet_NaN()), 0u);
+  EXPECT_EQ(rounded_ns(-1), 0u);
+  EXPECT_EQ(rounded_ns(1e30), 10'000'000'000'000'000u);
 }
 
 TEST(wave, a_cache_holds_what_is_well_below_its_size) {
