@@ -29,8 +29,9 @@ bool fits(const trace::trace& t, const step& s) {
 
 // The same launch again: what a graph repeats are its arguments too, as far as the trace has them.
 std::string words_of(const trace::operation& o, number place) {
-  std::string words = fmt::format("{} {} {} {} {} {} {} {}", static_cast<int>(o.kind), o.stream,
-                                  o.name, place, o.bytes, o.grid[0], o.grid[1], o.block[0]);
+  std::string words =
+      fmt::format("{} {} {} {} {}", static_cast<int>(o.kind), o.stream, o.name, place, o.bytes);
+  words += fmt::format(" {} {}", fmt::join(o.grid, "x"), fmt::join(o.block, "x"));
   for (const trace::byte_range& r : o.ranges) {
     words += fmt::format(" {}+{}", r.allocation, r.offset);
   }

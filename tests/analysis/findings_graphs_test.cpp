@@ -120,5 +120,24 @@ TEST(FindingsOfGraphs, LaunchesWithOtherArgumentsDoNotRepeat) {
   expect_without(program(false), "launch-bound-kernels");
 }
 
+TEST(FindingsOfGraphs, LaunchesOfOtherSizesDoNotRepeat) {
+  const auto program = [](int which, bool block) {
+    program_builder b = with_costs();
+    const number s = b.stream();
+    for (std::uint32_t i = 0; i < 200; ++i) {
+      const number k = b.line(151).kernel(s, "step", 1_us);
+      if (which < 0) continue;
+      trace::operation& o = b.records().operations[k];
+      (block ? o.block : o.grid)[which] = 1 + i;
+    }
+    b.synchronize();
+    return b.run();
+  };
+  found(program(-1, false), "launch-bound-kernels");
+  for (const int which : {0, 1, 2})
+    for (const bool block : {false, true})
+      expect_without(program(which, block), "launch-bound-kernels");
+}
+
 }  // namespace
 }  // namespace sb::analysis
