@@ -26,7 +26,10 @@ int pipe_in_environment() {
   struct stat what{};
   if (*end != 0 || file < 0 || fstat(static_cast<int>(file), &what) != 0 || !S_ISFIFO(what.st_mode))
     return -1;
-  return fcntl(static_cast<int>(file), F_DUPFD_CLOEXEC, 3);
+  // Programs that close every file they may have inherited begin with the low numbers.
+  constexpr int first = 1000;
+  const int moved = fcntl(static_cast<int>(file), F_DUPFD_CLOEXEC, first);
+  return moved >= 0 ? moved : fcntl(static_cast<int>(file), F_DUPFD_CLOEXEC, 3);
 }
 
 }  // namespace

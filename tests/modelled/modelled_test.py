@@ -332,6 +332,14 @@ class Modelled(unittest.TestCase):
         self.assertRegex(table, r"after\(int\*\).*stream_order:0:,")
         self.assertRegex(table, r"opens\(\).*loading:1: queue_head:1:")
 
+    def test_a_program_that_has_closed_its_files_tells_it_too(self):
+        told = ("ended by --timeout", "Work was pending when the program's time was over",
+                "kernel waits(int volatile*) on stream 1 had run for")
+        done, _ = self.stopped(self.program(HERE / "programs/stuck.cu"), "all is pending", "--trace",
+                               self.work / "closes.sbt", argument="closes", told=told)
+        for part in told:
+            self.assertIn(part, " ".join(done.stderr.split()))
+
     def stuck(self, how, *options, root="kernel waits(int volatile*) on stream 1 had run for"):
         """What is said of the program that stops in this way: in modelled time it is seen to hang, by the
         real clock its time is over."""

@@ -4,6 +4,7 @@
 //   crowd     the same with eight, where the waiting kernels' streams have them all
 //   function  a host function waits for the thread that waits for it
 //   flag      a kernel waits for a flag that nobody sets, and much is behind it
+//   closes    the same, after it has closed all files that it may have inherited
 // Anything else: the flag is set, and it ends.
 #include <cuda_runtime.h>
 
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include <semaphore.h>
+#include <unistd.h>
 
 __global__ void waits(volatile int* flag) {
   while (*flag == 0) {
@@ -37,6 +39,8 @@ int main(int, char** arguments) {
   for (cudaStream_t& each : s) cudaStreamCreateWithFlags(&each, cudaStreamNonBlocking);
   cudaDeviceSynchronize();
 
+  if (how == "closes")
+    for (int i = 3; i < 256; ++i) close(i);
   cudaStream_t awaited = s[0];
   if (how == "cross") {
     waits<<<1, 1, 0, s[0]>>>(flags);
@@ -65,7 +69,7 @@ int main(int, char** arguments) {
       works<<<1, 1, 0, s[i]>>>(flags + 3);
     }
     awaited = s[1];
-    if (how != "flag") sets<<<1, 1, 0, s[7]>>>(flags);
+    if (how != "flag" && how != "closes") sets<<<1, 1, 0, s[7]>>>(flags);
   }
   std::puts("all is pending");
   std::fflush(stdout);
