@@ -8,6 +8,7 @@
 #include "engine/engine.hpp"
 #include "engine/host_clocks.hpp"
 #include "engine/recorded_call.hpp"
+#include "engine/recorder.hpp"
 
 namespace sb::engine {
 
@@ -31,6 +32,7 @@ const bool calls_observed = [] {
       });
     }
   }
+  if (is_set("STREAMBED_TRACE")) recorder::prepare_environment();
   return is_set("STREAMBED_DEVICE") || is_set("STREAMBED_TRACE");
 }();
 }  // namespace detail

@@ -93,7 +93,29 @@ std::uint64_t host_bytes() {
   return pages > 0 && size > 0 ? static_cast<std::uint64_t>(pages) * size : 0;
 }
 
+// The programs that this one starts have the same environment and traces of their own: once this
+// one has a trace, STREAMBED_TRACE_BESIDE is no longer 0. Only the letter changes then: setenv
+// would move what other threads may be looking through.
+char* beside_letter() {
+  static char* const letter = [] {
+    ::setenv("STREAMBED_TRACE_BESIDE", "0", 0);
+    return std::getenv("STREAMBED_TRACE_BESIDE");
+  }();
+  return letter;
+}
+
+// Whether another one had a trace before; from now on one has.
+bool is_beside_another() {
+  char* const letter = beside_letter();
+  if (letter == nullptr) return false;
+  const bool beside = *letter != '0';
+  if (!beside) *letter = '1';
+  return beside;
+}
+
 }  // namespace
+
+void recorder::prepare_environment() { beside_letter(); }
 
 std::unique_ptr<recorder> recorder::from_environment(std::span<const device_profile> devices,
                                                      std::uint32_t connections, bool modelled,
@@ -107,13 +129,11 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
   head.host_bytes = host_bytes();
   head.program = program_name();
   head.profile = profile;
-  // The programs that this one starts have the same environment and traces of their own.
-  const bool started_by_other = std::getenv("STREAMBED_TRACE_BESIDE") != nullptr;
+  const bool started_by_other = is_beside_another();
   // In modelled time threads take turns, and the same program gives the same bytes.
   auto out = trace::writer::open(
       path, head, started_by_other ? trace::existing_file::beside : trace::existing_file::replace,
       modelled ? trace::call_order::as_returned : trace::call_order::gathered);
-  ::setenv("STREAMBED_TRACE_BESIDE", "1", 0);
   if (!out) {
     std::fprintf(stderr, "streambed: no trace is written: %s\n", out.message().c_str());
     return nullptr;

@@ -45,6 +45,9 @@ class recorder final : public allocation_observer {
                                                     std::uint32_t connections, bool modelled,
                                                     const std::string& profile,
                                                     const timing_profile* timing);
+  // Adds to the environment what from_environment() changes there in place: before there can be
+  // threads that read it.
+  static void prepare_environment();
   explicit recorder(std::unique_ptr<trace::writer> out, std::uint32_t connections);
 
   [[nodiscard]] trace::writer& out() { return *out_; }

@@ -149,6 +149,26 @@ class Recording(unittest.TestCase):
                 self.check(self.operations(self.folder / "held.1.sbt"))
                 (self.folder / "held.1.sbt").unlink()
 
+    def test_the_first_call_leaves_the_environment_where_it_is(self):
+        # Other threads may be reading it.
+        (self.folder / "reads.cu").write_text(
+            "#include <cuda_runtime.h>\n#include <cstdio>\n#include <cstdlib>\n#include <unistd.h>\n"
+            "int main() {\n"
+            '  const auto beside = [] { return getenv("STREAMBED_TRACE_BESIDE"); };\n'
+            "  char** const all = environ;\n  const char* const before = beside();\n"
+            '  if (before) printf("%s ", before);\n'
+            "  cudaFree(nullptr);\n"
+            '  if (before) printf("%s ", before);\n'
+            '  puts(all == environ && before == beside() ? "same" : "moved");\n}\n')
+        program = self.folder / "reads"
+        subprocess.run([TOOLKIT / "bin/nvcc", "-o", program, program.with_suffix(".cu")], check=True, timeout=300)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STREAMBED_")}
+        environment["STREAMBED_TRACE"] = str(self.folder / "reads.sbt")
+        for beside, words in (({}, "0 1 same\n"), ({"STREAMBED_TRACE_BESIDE": "1"}, "1 1 same\n")):
+            done = subprocess.run([program], env=environment | beside, capture_output=True, text=True, timeout=100)
+            self.assertEqual((done.returncode, done.stdout), (0, words), done.stderr)
+        self.assertTrue((self.folder / "reads.1.sbt").exists())
+
     def test_a_program_that_does_not_compile_is_told_of_before_the_compilers_words(self):
         wrong = self.folder / "wrong.cu"
         wrong.write_text("int main() { return nothing; }\n")
