@@ -119,8 +119,15 @@ TEST_P(counts, go_on_in_functions_that_are_called) {
 TEST_P(counts, have_a_texture_as_one_instruction) {
   std::vector<float> texture(64, 1);
   std::vector<unsigned> out(32);
-  auto got = device.run_counted("textured", {1}, {32}, 0, texture.data(), out.data()).counts;
+  const struct {
+    const float* texels;
+    int count;
+  } image{texture.data(), 4};
+  const auto all = device.run_counted("textured", {1}, {32}, 0, &image, out.data());
+  const auto& got = all.counts;
   EXPECT_EQ(out[3], 12u);
+  EXPECT_EQ(all.loads, 32 * abi::spent_unit);
+  EXPECT_EQ(all.touched, std::vector<std::uint32_t>(32 * (4 + 1), 4));  // texels, what is stored
   EXPECT_EQ(got.global_loaded, 32 * 8);
   EXPECT_EQ(got.global_stored, 32 * 4);
   EXPECT_EQ(got.fp32, 0);

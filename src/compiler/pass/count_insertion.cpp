@@ -1,5 +1,6 @@
 #include "compiler/pass/count_insertion.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -18,12 +19,32 @@ using namespace llvm;
 
 namespace {
 
+// The description is where the object's number says, and says where the texels are.
+bool is_of_texels(const Value* pointer) {
+  SmallVector<const Value*, 4> objects;
+  getUnderlyingObjects(pointer, objects, nullptr, 0);
+  return any_of(objects, [](const Value* object) { return isa<LoadInst>(object); });
+}
+
 // The function's own counters, kept in registers and added to the block's where it returns. What a
 // thread did before it fails is lost, with the launch.
 class counters {
  public:
   // `places` numbers the module's accesses.
   counters(Function& function, std::uint32_t& places) : function_(function), places_(places) {}
+
+  // What a texture's instruction loads, but not its description.
+  void insert_touches() {
+    SmallVector<access, 16> accesses;
+    for (Instruction& inst : instructions(function_)) {
+      note_accesses(inst, 0, accesses);
+    }
+    for (const access& one : accesses) {
+      if (one.kind == abi::access_kind::load && is_of_texels(one.pointer)) {
+        tell(one);
+      }
+    }
+  }
 
   void insert() {
     // First all that is to be counted, then what counts.
@@ -221,7 +242,12 @@ PreservedAnalyses insert_counters::run(Module& module, ModuleAnalysisManager&) {
       // From here on speed matters less than the time to compile it.
       function.addFnAttr(Attribute::MinSize);
       function.addFnAttr(Attribute::OptimizeForSize);
-      counters(function, places).insert();
+      counters inserted(function, places);
+      if (is_texture_instruction(function)) {
+        inserted.insert_touches();
+      } else {
+        inserted.insert();
+      }
       changed = true;
     }
   }

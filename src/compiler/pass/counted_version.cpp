@@ -28,10 +28,14 @@ Function* counted_versions::copy(Function& function) {
   copies_[&function] = fresh;
   fresh->setLinkage(GlobalValue::InternalLinkage);
   fresh->addFnAttr(counted_mark);
+  // Of an instruction only what it loads is told.
+  if (is_texture_instruction(function)) {
+    return fresh;
+  }
   for (Instruction& inst : instructions(*fresh)) {
     auto* call = dyn_cast<CallBase>(&inst);
     Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (callee && !callee->isDeclaration() && !is_texture_instruction(*callee)) {
+    if (callee && !callee->isDeclaration()) {
       call->setCalledFunction(copy(*callee));
     }
   }

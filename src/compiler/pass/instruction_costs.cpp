@@ -165,12 +165,12 @@ instruction_cost called(const CallBase& call) {
     return {};
   }
   const Function* callee = call.getCalledFunction();
+  if (callee && is_texture_instruction(*callee)) {
+    return {.issued = 1, .loads = true};
+  }
   if (!callee || !callee->isDeclaration() || call.isDebugOrPseudoInst() ||
       call.isLifetimeStartOrEnd()) {
     return {};
-  }
-  if (is_texture_instruction(*callee)) {
-    return {.issued = 1, .loads = true};
   }
   StringRef name = callee->getName();
   name = callee->isIntrinsic() ? name.drop_front(5).split('.').first : name;

@@ -75,14 +75,18 @@ extern "C" __global__ void calls(double* p) { p[threadIdx.x] = halve(halve(p[thr
 struct texel {
   unsigned c[4];
 };
-static __device__ __attribute__((noinline, pure)) texel __sb_texture_flat(const float* t, float x,
+struct image {
+  const float* texels;
+  int count;
+};
+static __device__ __attribute__((noinline, pure)) texel __sb_texture_flat(const image* t, float x,
                                                                           unsigned) {
   float sum = 0;
-  for (int i = 0; i < 4; ++i) sum += t[(int)x + i] * x;
+  for (int i = 0; i < t->count; ++i) sum += t->texels[(int)x + i] * x;
   texel answer = {{(unsigned)sum, 0, 0, 0}};
   return answer;
 }
-extern "C" __global__ void textured(const float* t, unsigned* out) {
+extern "C" __global__ void textured(const image* t, unsigned* out) {
   out[threadIdx.x] = __sb_texture_flat(t, (float)threadIdx.x, 8).c[0];
 }
 
