@@ -34,6 +34,16 @@ bool is_modelled(clockid_t clock) {
   }
 }
 
+// As the system sees it, which sleeps for no other.
+bool is_time(const timespec& t) {
+  return t.tv_sec >= 0 && t.tv_nsec >= 0 && t.tv_nsec < 1'000'000'000;
+}
+
+int refused() {
+  errno = EINVAL;
+  return -1;
+}
+
 }  // namespace
 
 SB_INTERPOSED int clock_gettime(clockid_t clock, timespec* out) noexcept {
@@ -88,6 +98,7 @@ SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
     SB_NEXT(nanosleep);
     return real_nanosleep(wanted, left);
   }
+  if (!is_time(*wanted)) return refused();
   h->pass(ns_of(*wanted));
   return 0;
 }
@@ -99,6 +110,7 @@ SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wa
     SB_NEXT(clock_nanosleep);
     return real_clock_nanosleep(clock, flags, wanted, left);
   }
+  if (!is_time(*wanted)) return EINVAL;
   const std::uint64_t now = h->now();
   std::uint64_t until = now + ns_of(*wanted);
   if ((flags & TIMER_ABSTIME) != 0) until = since_begin(clock, *wanted);
@@ -153,6 +165,7 @@ SB_INTERPOSED int select(int count, fd_set* read, fd_set* write, fd_set* except,
     SB_NEXT(select);
     return real_select(count, read, write, except, timeout);
   }
+  if (timeout->tv_sec < 0 || timeout->tv_usec < 0) return refused();
   h->pass(static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000u +
           static_cast<std::uint64_t>(timeout->tv_usec) * 1000u);
   *timeout = {};

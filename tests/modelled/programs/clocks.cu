@@ -1,10 +1,11 @@
-// Every sleep lets 3 ms pass on every clock, and no real time.
+// Every sleep lets 3 ms pass on every clock, and no real time; what is no time is refused.
 #include <cuda_runtime.h>
 #include <poll.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
@@ -17,6 +18,28 @@ static double clock_ms(clockid_t which) {
   timespec now;
   clock_gettime(which, &now);
   return ms_of(now);
+}
+
+static bool refuses_what_is_no_time() {
+  bool right = true;
+  const auto expect = [&](const char* name, bool refused) {
+    if (!refused) std::printf("%s does not answer as the system does\n", name);
+    right = right && refused;
+  };
+  for (const timespec& wrong : {timespec{-1, 0}, timespec{0, -1}, timespec{0, 1'000'000'000}}) {
+    errno = 0;
+    expect("nanosleep", nanosleep(&wrong, nullptr) == -1 && errno == EINVAL);
+    for (const int flags : {0, TIMER_ABSTIME})
+      expect("clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, flags, &wrong, nullptr) == EINVAL);
+  }
+  for (timeval wrong : {timeval{-1, 0}, timeval{0, -1}}) {
+    errno = 0;
+    expect("select", select(0, nullptr, nullptr, nullptr, &wrong) == -1 && errno == EINVAL);
+  }
+  timeval long_microseconds{0, 1'000'000};
+  expect("select of more than a second's microseconds",
+         select(0, nullptr, nullptr, nullptr, &long_microseconds) == 0);
+  return right;
 }
 
 int main() {
@@ -63,7 +86,7 @@ int main() {
          return 0;
        }},
   };
-  bool right = true;
+  bool right = refuses_what_is_no_time();
   for (const named& clock : clocks)
     for (const named& sleep : sleeps) {
       const double begin = clock.run();
