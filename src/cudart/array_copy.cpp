@@ -157,7 +157,9 @@ struct box_end {
 };
 
 result<array_end> place_of(const box_end& end, const cudaExtent& e, std::size_t element) {
-  const std::size_t x = end.at.x * element, width = e.width * element;
+  const std::size_t x = end.at.x * element;  // h200: what no number holds begins again at 0
+  std::size_t width = 0;
+  if (__builtin_mul_overflow(e.width, element, &width)) return status::invalid_value;
   if (end.array != nullptr) {
     return place_in(end.array, x, end.at.y, end.at.z, width, e.height, e.depth);
   }

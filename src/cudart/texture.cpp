@@ -104,7 +104,8 @@ result<__sb_image> image_of(const cudaResourceDesc& r) {
       image.data = static_cast<char*>(plane.devPtr);
       image.pitch = plane.pitchInBytes;
       image.width = static_cast<unsigned>(plane.width);
-      image.height = static_cast<unsigned>(plane.height);
+      // h200: without a height it has one row; without a width it reads 0.
+      image.height = std::max(1u, static_cast<unsigned>(plane.height));
       image.shape = __sb_image_flat;
       return image;
     }

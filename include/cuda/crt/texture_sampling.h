@@ -155,14 +155,15 @@ SB_TEXTURE_FN struct __sb_texel __sb_tex_cube(const struct __sb_image* t, float 
 
 /* ---- instructions ------------------------------------------------------------------------- */
 
-/* An instruction that is not of its texture's shape reads 0, and so does one of no texture. They
-   are not inlined, and the pass knows them by their names: on the device each is one instruction
-   that loads `bytes`. */
+/* An instruction that is not of its texture's shape reads 0, and so does one of no texture, or of
+   one that has no texels. They are not inlined, and the pass knows them by their names: on the
+   device each is one instruction that loads `bytes`. */
 #define SB_TEXTURE_INSTRUCTION static __attribute__((unused, noinline, pure, nothrow)) __device__
 
 SB_TEXTURE_FN const struct __sb_image* __sb_tex_image(unsigned long long object, int shapes) {
   const struct __sb_image* t = reinterpret_cast<const struct __sb_image*>(object);
-  return t != nullptr && (shapes >> t->shape & 1) != 0 ? t : nullptr;
+  if (t == nullptr || (shapes >> t->shape & 1) == 0) return nullptr;
+  return t->width != 0 ? t : nullptr;
 }
 
 SB_TEXTURE_INSTRUCTION struct __sb_texel __sb_texture_flat(unsigned long long object,

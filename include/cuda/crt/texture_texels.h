@@ -1,5 +1,6 @@
-/* Textures as the texture units of an H200 read them, to the last bit: where a coordinate lies, and
-   what a texel is. tests/conformance textures */
+/* Textures as the texture units of an H200 read them: where a coordinate lies, and what a texel is.
+   What is known to differ, in the last bits of some filtered sums, is in docs/compatibility.md.
+   tests/conformance textures */
 #ifndef STREAMBED_TEXTURE_TEXELS_H
 #define STREAMBED_TEXTURE_TEXELS_H
 
