@@ -28,7 +28,6 @@ class work_samples {
   void add(std::uint64_t index, std::uint64_t blocks, const abi::kernel_counts& counts,
            access_summary accesses, double l2_bytes);
   [[nodiscard]] const block_work& work() const { return work_; }
-  void forget_accesses() { last_ = {}, last_index_ = none; }
 
  private:
   block_work work_;

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "engine/kernel_work.hpp"
 #include "engine/transfer.hpp"
 #include "model/stream_rules.hpp"
 
@@ -383,7 +382,7 @@ void modelled::run(const work& w) {
 double modelled::work_ns(node& n, std::uint64_t blocks) const {
   const std::uint64_t together = std::max(blocks, n.times.blocks_granted - n.times.blocks_over);
   static const block_work none;
-  return wave_ns(timing_, n.times.work != nullptr ? *n.times.work : none, together,
+  return wave_ns(timing_, n.times.work != nullptr ? n.times.work->work : none, together,
                  static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors),
                  n.times.blocks_over == 0);
 }
@@ -408,7 +407,9 @@ void modelled::run_kernel(const work& w) {
 void modelled::run_counting(const work& w) {
   sampling_ = true;
   std::uint64_t next = 0;
-  for (const std::uint64_t sample : work_samples::places(w.blocks)) {
+  const auto samples = work_samples::places(w.blocks);
+  w.what->times.work->count(samples.size());
+  for (const std::uint64_t sample : samples) {
     if (sample != next) run_blocks({w.what, sample - next, w.ns}, next);
     w.what->run.sample = sample;
     run_fibers({w.what, 1, w.ns}, sample);
@@ -417,9 +418,7 @@ void modelled::run_counting(const work& w) {
   }
   if (next != w.blocks) run_blocks({w.what, w.blocks - next, w.ns}, next);
   sampling_ = false;
-  known_work& known = known_[w.what->times.work_key];
-  known.work = known.samples.work();
-  known.samples.forget_accesses();
+  w.what->times.work->use_samples();
   for (const auto& [ns, count] : std::exchange(ended_, {}))
     post(event::kind::blocks, ns + rounded_ns(work_ns(*w.what, w.blocks)), w.what, count);
 }
@@ -452,21 +451,16 @@ bool modelled::look_up_work(node& n) {
   mix(&launch.grid, sizeof launch.grid);
   mix(&launch.block, sizeof launch.block);
   mix(launch.params.data(), launch.params.size());
-  n.times.work_key = key;
-  known_work& known = known_[key];
-  const std::uint64_t times = known.launches++;
-  n.times.work = &known.work;
-  const bool is_known = times != 0 && (times & (times - 1)) != 0;
-  if (!is_known) known.samples = {};
-  return is_known;
+  n.times.work = known_.at(key);
+  const std::uint64_t times = n.times.work->launches++;
+  return times != 0 && (times & (times - 1)) != 0;
 }
 
 void modelled::note_work(const block& b) {
   node& n = *static_cast<node*>(b.run->owner);
-  known_work& known = known_[n.times.work_key];
-  known.samples.add(b.index, n.run.blocks, b.counts, b.accesses->summary(),
-                    static_cast<double>(e_.at(n.device).profile.l2_bytes));
-  if (!sampling_) known.work = known.samples.work();  // it had to wait
+  n.times.work->note(b.index, n.run.blocks, b.counts, b.accesses->summary(),
+                     static_cast<double>(e_.at(n.device).profile.l2_bytes));
+  if (!sampling_) n.times.work->use_samples();  // it had to wait
 }
 
 void modelled::run_loop(const work& w, std::uint64_t first) {

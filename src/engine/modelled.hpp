@@ -16,7 +16,7 @@
 
 #include "engine/engine_state.hpp"
 #include "engine/host_clocks.hpp"
-#include "engine/kernel_work.hpp"
+#include "engine/known_work.hpp"
 #include "engine/model_executor.hpp"
 #include "model/timing_profile.hpp"
 
@@ -129,13 +129,7 @@ class modelled final : public host_clocks::events {
   std::deque<work> to_run_;
   std::deque<block*> again_;
   std::vector<block*> spinners_;
-  // What blocks of launches did, by kernel, shape and parameters; counted again now and then.
-  struct known_work {
-    block_work work;
-    work_samples samples;
-    std::uint64_t launches = 0;
-  };
-  std::unordered_map<std::uint64_t, known_work> known_;
+  known_launches known_;                          // counted again now and then
   bool sampling_ = false;                         // what ends is kept until all is counted
   std::map<std::uint64_t, std::uint64_t> ended_;  // blocks, by when they would without work
   bool settling_ = false;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "engine/kernel_run.hpp"
 #include "engine/operation.hpp"
@@ -17,6 +18,8 @@
 #include "trace/trace.hpp"
 
 namespace sb::engine {
+
+struct known_work;
 
 // What the submitter writes and the scheduling thread reads: few lines of the processor's cache,
 // and no others, since they move from one core to the other.
@@ -38,8 +41,7 @@ struct command_times {
   std::uint64_t ready = 0, begin = 0, end = 0;
   std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
   std::uint64_t version = 0;                          // of its end, which may move
-  const block_work* work = nullptr;                   // of a block; modelled.hpp keeps it
-  std::uint64_t work_key = 0;
+  std::shared_ptr<known_work> work;                   // modelled time, of a kernel that is counted
 };
 
 // What the trace keeps of a command (recorder.hpp).

@@ -1,5 +1,5 @@
 // What blocks share, from two neighbours.
-#include "engine/kernel_work.hpp"
+#include "engine/known_work.hpp"
 
 #include <gtest/gtest.h>
 
@@ -105,6 +105,33 @@ TEST(kernel_work, atomics_of_any_sample_have_an_address) {
     EXPECT_EQ(all.work().atomic_addresses, 1) << with;
     EXPECT_EQ(all.work().atomic_pages, 1) << with;
   }
+}
+
+TEST(kernel_work, samples_are_kept_while_blocks_are_missing) {
+  known_work known;
+  known.count(2);
+  abi::kernel_counts counts{};
+  for (const std::uint64_t fp32 : {100, 300, 1000}) {
+    counts.fp32_issued = fp32;
+    known.note(fp32, blocks, counts, {}, l2_bytes);
+    known.use_samples();
+    EXPECT_EQ(known.counts(), fp32 == 100);
+  }
+  EXPECT_EQ(known.work.fp32, 200);
+}
+
+TEST(kernel_work, the_oldest_launches_are_forgotten_but_not_those_that_run) {
+  known_launches all;
+  const auto first = all.at(0);
+  first->launches = 7;
+  for (std::uint64_t key = 1; key < known_launches::most; ++key) all.at(key)->launches = 1;
+  EXPECT_EQ(all.at(0), first);
+  all.at(known_launches::most)->launches = 1;
+  EXPECT_EQ(all.size(), known_launches::most);
+  EXPECT_EQ(first->launches, 7u);
+  EXPECT_EQ(all.at(known_launches::most)->launches, 1u);
+  EXPECT_EQ(all.at(0)->launches, 0u);
+  EXPECT_EQ(all.size(), known_launches::most);
 }
 
 }  // namespace

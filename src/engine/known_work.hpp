@@ -1,0 +1,44 @@
+// What blocks of launches did, by kernel, shape and parameters: of the launches that came last, so
+// that a program whose parameters never come again does not fill the memory.
+//
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+
+#include "engine/kernel_work.hpp"
+
+namespace sb::engine {
+
+struct known_work {
+  block_work work;
+  std::uint64_t launches = 0;
+
+  void count(std::size_t blocks);  // that many will be noted
+  void note(std::uint64_t index, std::uint64_t blocks, const abi::kernel_counts& counts,
+            access_summary accesses, double l2_bytes);
+  void use_samples();  // as far as there are
+  [[nodiscard]] bool counts() const { return samples_ != nullptr; }
+
+ private:
+  std::unique_ptr<work_samples> samples_;  // while blocks are missing
+  std::size_t missing_ = 0;
+};
+
+class known_launches {
+ public:
+  static constexpr std::size_t most = 4096;
+  // A new one for a key that is not known, instead of the oldest. Launches that run keep theirs.
+  [[nodiscard]] std::shared_ptr<known_work> at(std::uint64_t key);
+  [[nodiscard]] std::size_t size() const { return by_key_.size(); }
+
+ private:
+  std::unordered_map<std::uint64_t, std::shared_ptr<known_work>> by_key_;
+  std::deque<std::uint64_t> keys_;  // the oldest first
+};
+
+}  // namespace sb::engine
