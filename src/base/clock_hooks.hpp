@@ -14,10 +14,14 @@ struct streambed_clock_hooks {
   int (*follows)();
   std::uint64_t (*now)();          // nanoseconds of its clock
   void (*pass)(std::uint64_t ns);  // time passes; returns when it is the thread's turn
-  // Waits for wake() or for the time. 1: woken.
-  int (*wait)(const void* key, std::uint64_t until_ns);
-  void (*wake)(const void* key, std::size_t count);
-  void* (*announce)();          // a thread that is about to be made
+  // From here on wake() counts for the thread. Then it looks whether it has to wait, and goes on
+  // (cancel) or waits, for that or for the time (wait; 1: woken, 0: the time came first, or the
+  // process ends).
+  void (*prepare)(const void* key, std::uint64_t until_ns);
+  int (*wait)();
+  void (*cancel)();
+  std::size_t (*wake)(const void* key, std::size_t count);  // how many
+  void* (*announce)();                                      // a thread that is about to be made
   void (*adopt)(void* one);     // by that thread; returns when it is its turn
   void (*withdraw)(void* one);  // it could not be made
   int (*over)(void* one);       // it has ended; wake(one, ...) told so

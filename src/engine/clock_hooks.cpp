@@ -2,6 +2,7 @@
 #include "base/clock_hooks.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <utility>
 
@@ -36,13 +37,23 @@ void pass(std::uint64_t ns) {
   const hooked_call own;
   model->call(ns);
 }
-int wait(const void* key, std::uint64_t until_ns) {
+void prepare(const void* key, std::uint64_t until_ns) {
   const hooked_call own;
-  return model->wait_for_thread(key, until_ns) ? 1 : 0;
+  model->clocks().prepare(key, until_ns);
 }
-void wake(const void* key, std::size_t count) {
+int wait() {
+  const call_frame own;
+  const int woken = model->wait_for_thread() ? 1 : 0;
+  model->host_code_begins();
+  return woken;
+}
+void cancel() {
+  const call_frame own;
+  model->clocks().cancel();
+}
+std::size_t wake(const void* key, std::size_t count) {
   const hooked_call own;
-  model->clocks().wake_by_thread(key, count);
+  return model->clocks().wake_by_thread(key, count);
 }
 void* announce() {
   const hooked_call own;
@@ -56,6 +67,7 @@ void adopt(void* one) {
   recorded_thread::own().maker = made.maker;
   recorded_thread::own().made_ns = made.ns;
   model->call(0);
+  model->host_code_begins();
 }
 void withdraw(void* one) {
   const call_frame own;
@@ -66,8 +78,8 @@ int over(void* one) {
   return model->clocks().over(static_cast<host_clocks::thread*>(one)) ? 1 : 0;
 }
 
-constexpr streambed_clock_hooks hooks = {&follows,  &now,   &pass,     &wait, &wake,
-                                         &announce, &adopt, &withdraw, &over};
+constexpr streambed_clock_hooks hooks = {&follows, &now,      &pass,  &prepare,  &wait, &cancel,
+                                         &wake,    &announce, &adopt, &withdraw, &over};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)
@@ -83,9 +95,11 @@ std::uint32_t modelled::calling_thread() {
   return e_.record && !engine::in_host_function() ? e_.record->thread() : host_clocks::nobody;
 }
 
-bool modelled::wait_for_thread(const void* key, std::uint64_t until_ns) {
+bool modelled::wait_for_thread() {
   const std::uint64_t begin = clocks_.now();
-  const bool woken = wait_on(key, until_ns);
+  const bool woken = clocks_.wait();
+  now_ = clocks_.now();
+  changed_ = true;
   const std::uint32_t other = woken ? clocks_.woken_by() : host_clocks::nobody;
   if (other != host_clocks::nobody && now_ > begin) e_.record->thread_waited(other, begin, now_);
   return woken;
@@ -106,6 +120,9 @@ void modelled::host_code_begins() {
 }
 
 void modelled::take_clocks() {
+  // The child of a fork has none of the threads that time passes by.
+  static const int registered = pthread_atfork(nullptr, nullptr, [] { set(nullptr); });
+  (void)registered;
   model = this;
   set(&hooks);
 }

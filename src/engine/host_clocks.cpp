@@ -279,6 +279,16 @@ void host_clocks::leave() {
   attached.self = nullptr;
   attached.clocks = nullptr;
   std::unique_lock lock(mutex_);
+  if (gettid() == getpid()) {
+    // What the program does at its end is still to come: others may wait for that.
+    if (running_ == me) {
+      device_.host_ran(me->ns);
+      running_ = nullptr;
+    }
+    latest_ns_ = std::max(latest_ns_, me->ns);
+    me->at = thread::state::outside;
+    return;
+  }
   if (me->at == thread::state::outside) me->ns = std::max({me->ns, latest_ns_, stepped_ns_});
   if (me->at != thread::state::ready) me->at = thread::state::over;  // else: it begins again
   wake_locked(me, ~std::size_t{0}, me->ns, true);
@@ -293,19 +303,40 @@ void host_clocks::left() {
   if (attached.self != nullptr) attached.self->inside.store(false, std::memory_order_release);
 }
 
-bool host_clocks::wait_on(const void* key, std::uint64_t until_ns) {
+void host_clocks::prepare(const void* key, std::uint64_t until_ns) {
   thread& me = *self();
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(mutex_);
+  if (me.at == thread::state::outside) me.ns = std::max({me.ns, latest_ns_, stepped_ns_});
   me.at = thread::state::waits;
   me.key = key;
   me.until_ns = until_ns;
   me.place = waits_++;
   me.woken = false;
   me.woken_by = nobody;
-  await_turn(lock, me);
+}
+
+bool host_clocks::wait() {
+  thread& me = *self();
+  std::unique_lock lock(mutex_);
+  // One that had no turn may have got it since.
+  if (me.at == thread::state::runs)
+    me.inside.store(true, std::memory_order_relaxed);
+  else
+    await_turn(lock, me);
   me.key = nullptr;
   me.until_ns = never;
   return me.woken;
+}
+
+// Who woke it in vain meant to wake somebody.
+void host_clocks::cancel() {
+  thread& me = *self();
+  const std::lock_guard lock(mutex_);
+  if (me.at != thread::state::runs)
+    me.at = running_ == &me ? thread::state::runs : thread::state::outside;
+  const void* key = std::exchange(me.key, nullptr);
+  me.until_ns = never;
+  if (me.woken) wake_locked(key, 1, me.ns, false);
 }
 
 std::size_t host_clocks::wake(const void* key, std::size_t count, std::uint64_t ns) {

@@ -81,7 +81,15 @@ class host_clocks {
   [[nodiscard]] bool over(thread* one);
 
   // Waits, in its turn, for wake() or, if there is one, for the time. False: the time came first.
-  bool wait_on(const void* key, std::uint64_t until_ns = never);
+  bool wait_on(const void* key, std::uint64_t until_ns = never) {
+    prepare(key, until_ns);
+    return wait();
+  }
+  // The same in two steps, between which the thread looks whether it has to wait: one that lost its
+  // turn runs beside those that wake it.
+  void prepare(const void* key, std::uint64_t until_ns = never);
+  bool wait();
+  void cancel();  // instead of wait()
   // Wakes up to `count` of those that wait on the key, in the order in which they came. They go on
   // at `ns` at the earliest.
   std::size_t wake(const void* key, std::size_t count, std::uint64_t ns);

@@ -61,13 +61,6 @@ void modelled::found_not_ready() {
   if (last_call - first_call >= patient_calls) call((clocks_.now() - since_ns) / share);
 }
 
-bool modelled::wait_on(const void* key, std::uint64_t until_ns) {
-  const bool woken = clocks_.wait_on(key, until_ns);
-  now_ = clocks_.now();
-  changed_ = true;
-  return woken;
-}
-
 // --- what the engine tells
 
 void modelled::before_submission(const node& n) {
@@ -202,9 +195,11 @@ void modelled::begin_host_function(node& n) {
   clocks_.turn();
   now_ = clocks_.now();
   n.times.begin = now_;
+  host_code_begins();
 }
 
 void modelled::end_host_function(node& n) {
+  host_code_ran();
   clocks_.turn(rounded_ns(host_function_body_ns));
   now_ = clocks_.now();
   host_function_over_ns_ = now_;

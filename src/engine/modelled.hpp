@@ -43,8 +43,7 @@ class modelled final : public host_clocks::events {
   // library that sees them is loaded.
   void take_clocks();
   void give_clocks_back();
-  bool wait_on(const void* key, std::uint64_t until_ns);
-  bool wait_for_thread(const void* key, std::uint64_t until_ns);  // the same, in the trace
+  bool wait_for_thread();  // host_clocks::wait, in the trace
 
   void before_submission(const node& n);  // what its call costs beside its own cost
 

@@ -46,6 +46,21 @@ inline std::uint64_t since_begin(clockid_t clock, const timespec& t) {
   return ns > begin_ns(clock) ? ns - begin_ns(clock) : 0;
 }
 
+// Waits until `done` says that it need not, or until the time. Others may come between its look and
+// the wait: they wake it then. False: the time came first, or the process ends.
+template <class Done>
+bool wait_until(const streambed_clock_hooks& h, const void* key, std::uint64_t until_ns,
+                Done&& done) {
+  for (;;) {
+    h.prepare(key, until_ns);
+    if (done()) {
+      h.cancel();
+      return true;
+    }
+    if (h.wait() == 0) return done();
+  }
+}
+
 // The next definition of the function after ours.
 template <class Function>
 Function* next(const char* name) {

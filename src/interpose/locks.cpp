@@ -2,37 +2,45 @@
 #include <pthread.h>
 
 #include <cerrno>
+#include <limits>
 #include <map>
+#include <memory>
 
 #include "interpose/hooks.hpp"
 
 using sb::interpose::following;
 using sb::interpose::never;
 using sb::interpose::since_begin;
+using sb::interpose::wait_until;
 
 namespace {
 
 constexpr std::size_t all = ~std::size_t{0};
 
-// `take` is the C library's attempt that does not wait.
+// `take` is the C library's function with a time limit: it answers at once when that is over, and
+// knows what would wait for itself.
 template <class Lock>
-int take_in_turn(const streambed_clock_hooks& h, Lock* lock, int (*take)(Lock*),
-                 std::uint64_t until_ns = never) {
-  for (;;) {
-    const int result = take(lock);
-    if (result != EBUSY) return result;
-    if (h.wait(lock, until_ns) == 0) return ETIMEDOUT;
-  }
+int take_in_turn(const streambed_clock_hooks& h, Lock* lock,
+                 int (*take)(Lock*, clockid_t, const timespec*), std::uint64_t until_ns = never) {
+  constexpr timespec past{}, forever{std::numeric_limits<time_t>::max(), 0};
+  int result = take(lock, CLOCK_MONOTONIC, &past);
+  if (result != ETIMEDOUT) return result;
+  const bool decided = wait_until(h, lock, until_ns, [&] {
+    result = take(lock, CLOCK_MONOTONIC, &past);
+    return result != ETIMEDOUT;
+  });
+  if (decided || until_ns != never) return result;
+  return take(lock, CLOCK_MONOTONIC, &forever);  // the process ends
 }
 
-// How far the threads at a barrier are.
+// How far the threads at a barrier are. It may be destroyed as soon as one of them has left.
 struct barrier_state {
   unsigned count = 0, arrived = 0;
   std::uint64_t rounds = 0;
 };
 struct barrier_table {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-  std::map<const pthread_barrier_t*, barrier_state> known;
+  std::map<const pthread_barrier_t*, std::shared_ptr<barrier_state>> known;
 };
 barrier_table& barriers() {
   static auto* one = new barrier_table;  // threads may outlive the process's statics
@@ -41,76 +49,71 @@ barrier_table& barriers() {
 
 // The table's own lock is none that the program waits for.
 template <class Body>
-auto with_barriers(Body body) {
+void with_barriers(Body body) {
   SB_NEXT(pthread_mutex_lock);
   SB_NEXT(pthread_mutex_unlock);
   real_pthread_mutex_lock(&barriers().lock);
-  const auto result = body(barriers().known);
+  body(barriers().known);
   real_pthread_mutex_unlock(&barriers().lock);
-  return result;
 }
 
 }  // namespace
 
-SB_INTERPOSED int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, mutex, &pthread_mutex_trylock, since_begin(CLOCK_REALTIME, *until));
-  SB_NEXT(pthread_mutex_timedlock);
-  return real_pthread_mutex_timedlock(mutex, until);
-}
-
 SB_INTERPOSED int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
                                           const timespec* until) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, mutex, &pthread_mutex_trylock, since_begin(clock, *until));
   SB_NEXT(pthread_mutex_clocklock);
-  return real_pthread_mutex_clocklock(mutex, clock, until);
+  const auto* h = following();
+  return h != nullptr
+             ? take_in_turn(*h, mutex, real_pthread_mutex_clocklock, since_begin(clock, *until))
+             : real_pthread_mutex_clocklock(mutex, clock, until);
 }
 
-SB_INTERPOSED int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, lock, &pthread_rwlock_tryrdlock);
-  SB_NEXT(pthread_rwlock_rdlock);
-  return real_pthread_rwlock_rdlock(lock);
-}
-
-SB_INTERPOSED int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, lock, &pthread_rwlock_trywrlock);
-  SB_NEXT(pthread_rwlock_wrlock);
-  return real_pthread_rwlock_wrlock(lock);
+SB_INTERPOSED int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
+  return pthread_mutex_clocklock(mutex, CLOCK_REALTIME, until);
 }
 
 SB_INTERPOSED int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
                                              const timespec* until) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, lock, &pthread_rwlock_tryrdlock, since_begin(clock, *until));
   SB_NEXT(pthread_rwlock_clockrdlock);
-  return real_pthread_rwlock_clockrdlock(lock, clock, until);
+  const auto* h = following();
+  return h != nullptr
+             ? take_in_turn(*h, lock, real_pthread_rwlock_clockrdlock, since_begin(clock, *until))
+             : real_pthread_rwlock_clockrdlock(lock, clock, until);
 }
 
 SB_INTERPOSED int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                              const timespec* until) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, lock, &pthread_rwlock_trywrlock, since_begin(clock, *until));
   SB_NEXT(pthread_rwlock_clockwrlock);
-  return real_pthread_rwlock_clockwrlock(lock, clock, until);
+  const auto* h = following();
+  return h != nullptr
+             ? take_in_turn(*h, lock, real_pthread_rwlock_clockwrlock, since_begin(clock, *until))
+             : real_pthread_rwlock_clockwrlock(lock, clock, until);
 }
 
 SB_INTERPOSED int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock,
                                              const timespec* until) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, lock, &pthread_rwlock_tryrdlock, since_begin(CLOCK_REALTIME, *until));
-  SB_NEXT(pthread_rwlock_timedrdlock);
-  return real_pthread_rwlock_timedrdlock(lock, until);
+  return pthread_rwlock_clockrdlock(lock, CLOCK_REALTIME, until);
 }
 
 SB_INTERPOSED int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock,
                                              const timespec* until) noexcept {
-  if (const auto* h = following(); h != nullptr)
-    return take_in_turn(*h, lock, &pthread_rwlock_trywrlock, since_begin(CLOCK_REALTIME, *until));
-  SB_NEXT(pthread_rwlock_timedwrlock);
-  return real_pthread_rwlock_timedwrlock(lock, until);
+  return pthread_rwlock_clockwrlock(lock, CLOCK_REALTIME, until);
+}
+
+SB_INTERPOSED int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  SB_NEXT(pthread_rwlock_rdlock);
+  SB_NEXT(pthread_rwlock_clockrdlock);
+  const auto* h = following();
+  return h != nullptr ? take_in_turn(*h, lock, real_pthread_rwlock_clockrdlock)
+                      : real_pthread_rwlock_rdlock(lock);
+}
+
+SB_INTERPOSED int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  SB_NEXT(pthread_rwlock_wrlock);
+  SB_NEXT(pthread_rwlock_clockwrlock);
+  const auto* h = following();
+  return h != nullptr ? take_in_turn(*h, lock, real_pthread_rwlock_clockwrlock)
+                      : real_pthread_rwlock_wrlock(lock);
 }
 
 SB_INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
@@ -127,8 +130,7 @@ SB_INTERPOSED int pthread_barrier_init(pthread_barrier_t* barrier,
   const int result = real_pthread_barrier_init(barrier, attributes, count);
   if (result == 0)
     with_barriers([&](auto& known) {
-      known[barrier] = {.count = count};
-      return 0;
+      known[barrier] = std::make_shared<barrier_state>(barrier_state{.count = count});
     });
   return result;
 }
@@ -141,22 +143,32 @@ SB_INTERPOSED int pthread_barrier_destroy(pthread_barrier_t* barrier) noexcept {
 
 SB_INTERPOSED int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
   const auto* h = following();
-  barrier_state* const state =
-      h == nullptr ? nullptr : with_barriers([&](auto& known) -> barrier_state* {
-        const auto found = known.find(barrier);
-        return found != known.end() ? &found->second : nullptr;
-      });
-  if (state == nullptr) {  // as real threads, or made before this library was there
+  std::shared_ptr<barrier_state> state;
+  std::uint64_t round = 0;
+  bool is_last = false;
+  if (h != nullptr)
+    with_barriers([&](auto& known) {
+      const auto found = known.find(barrier);
+      if (found == known.end()) return;
+      state = found->second;
+      round = state->rounds;
+      is_last = ++state->arrived == state->count;
+      if (!is_last) return;
+      state->arrived = 0;
+      ++state->rounds;
+    });
+  if (!state) {  // as real threads, or made before this library was there
     SB_NEXT(pthread_barrier_wait);
     return real_pthread_barrier_wait(barrier);
   }
-  // Only the thread whose turn it is comes here.
-  if (++state->arrived == state->count) {
-    state->arrived = 0;
-    ++state->rounds;
-    h->wake(barrier, all);
+  if (is_last) {
+    h->wake(state.get(), all);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  for (const std::uint64_t round = state->rounds; state->rounds == round;) h->wait(barrier, never);
+  wait_until(*h, state.get(), never, [&] {
+    bool over = false;
+    with_barriers([&](auto&) { over = state->rounds != round; });
+    return over;
+  });
   return 0;
 }

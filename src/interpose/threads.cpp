@@ -12,6 +12,7 @@ using sb::interpose::following;
 using sb::interpose::following_from_now;
 using sb::interpose::never;
 using sb::interpose::since_begin;
+using sb::interpose::wait_until;
 
 namespace {
 
@@ -72,29 +73,40 @@ void* begin(void* given) {
 }
 
 int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
-  for (;;) {
-    const int result = pthread_mutex_trylock(mutex);
-    if (result != EBUSY) return result;
-    h.wait(mutex, never);
-  }
+  int result = pthread_mutex_trylock(mutex);
+  if (result != EBUSY) return result;
+  // One that the thread has itself is an error for some kinds of mutexes, at once.
+  SB_NEXT(pthread_mutex_clocklock);
+  constexpr timespec past{};
+  const bool decided = wait_until(h, mutex, never, [&] {
+    result = real_pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past);
+    return result != ETIMEDOUT;
+  });
+  return decided ? result : real_lock(mutex);
 }
 
 int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
                     pthread_mutex_t* mutex, std::uint64_t until_ns) {
-  if (const int result = real_unlock(mutex); result != 0) return result;
+  h.prepare(condition, until_ns);
+  if (const int result = real_unlock(mutex); result != 0) {
+    h.cancel();
+    return result;
+  }
   h.wake(mutex, 1);
-  const int woken = h.wait(condition, until_ns);
+  const int woken = h.wait();
   lock_in_turn(h, mutex);
   return woken != 0 || until_ns == never ? 0 : ETIMEDOUT;
 }
 
 int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t until_ns) {
-  while (sem_trywait(semaphore) != 0) {
-    if (h.wait(semaphore, until_ns) != 0) continue;
-    errno = ETIMEDOUT;
-    return -1;
+  const auto taken = [&] { return sem_trywait(semaphore) == 0; };
+  if (taken() || sb::interpose::wait_until(h, semaphore, until_ns, taken)) return 0;
+  if (until_ns == never) {  // the process ends
+    SB_NEXT(sem_wait);
+    return real_sem_wait(semaphore);
   }
-  return 0;
+  errno = ETIMEDOUT;
+  return -1;
 }
 
 }  // namespace
@@ -119,7 +131,7 @@ SB_INTERPOSED int pthread_join(pthread_t thread, void** value) {
   SB_NEXT(pthread_join);
   void* self = forget(thread);
   if (const auto* h = self != nullptr ? following() : nullptr; h != nullptr) {
-    while (h->over(self) == 0) h->wait(self, never);
+    wait_until(*h, self, never, [&] { return h->over(self) != 0; });
   }
   return real_pthread_join(thread, value);
 }

@@ -30,7 +30,7 @@ class Modelled(unittest.TestCase):
     def program(self, source):
         if source not in self.programs:
             made = self.work / source.stem
-            standard = "c++20" if source.stem == "waits" else "c++17"
+            standard = "c++20" if source.stem in ("ends", "waits") else "c++17"
             subprocess.run([TOOLKIT / "bin/nvcc", f"-std={standard}", "-o", made, source],
                            check=True, timeout=300)
             self.programs[source] = made
@@ -95,6 +95,20 @@ class Modelled(unittest.TestCase):
         self.assertTrue(words.endswith("\nok\n"), words)
         self.assertEqual(len(re.findall(r"\d us\n", words)), 12)
         self.assertTrue(self.explained(self.work / "first.sbt")["run"]["deterministic"])
+
+    def test_threads_that_wait_at_the_end_and_forks_hold_nobody(self):
+        for how in ("pool", "word", "detached", "fork", "barrier", "own"):
+            for options in ([], ["--host-time"]):
+                with self.subTest(how, options=options):
+                    done = self.run_modelled(HERE / "programs/ends.cu", "--quiet", *options, arguments=[how])
+                    self.assertEqual(done.stdout, "ok\n" + ("joined\n" if how in ("pool", "word") else ""))
+                    self.assertNotIn("hangs", done.stderr)
+
+    def test_threads_wait_for_each_other_with_the_hosts_time_too(self):
+        done = self.run_modelled(HERE / "programs/maker.cu", "--quiet", "--host-time")
+        self.assertEqual(done.stdout, "ok\n")
+        done = self.run_modelled(HERE / "programs/threads.cu", "--quiet", "--host-time")
+        self.assertTrue(done.stdout.endswith("\nok\n"))
 
     def test_a_run_that_depends_on_this_machine_says_so(self):
         done = self.run_modelled(HERE / "programs/silent.cu", name="silent")
