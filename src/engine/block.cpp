@@ -92,7 +92,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   live_ = count_;
   ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
   next_wake_ns_ = 0;
-  naps = false;
+  naps = spun = false;
   barrier_count_ = 0;
   barrier_total_ = 0;
 }

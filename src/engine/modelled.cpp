@@ -500,7 +500,8 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   const std::uint64_t ns = b->model_ns;
   switch (outcome) {
     case block_outcome::done:
-      if (b->info == run.info().counted) note_work(*b);
+      // How often it looked in vain says nothing of what it does.
+      if (b->info == run.info().counted && !b->spun) note_work(*b);
       end_blocks(n, ns, 1, 1);
       executor_.give_block(b);
       ++run.ended;
@@ -510,6 +511,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
       post(event::kind::wake, b->wake_ns, &n, 0, b);
       return;
     case block_outcome::spinning:
+      b->spun = true;
       spinners_.push_back(b);
       return;
     case block_outcome::more:
