@@ -42,6 +42,7 @@ inline timespec timespec_of(std::uint64_t ns) {
 
 // The modelled time of an absolute one.
 inline std::uint64_t since_begin(clockid_t clock, const timespec& t) {
+  if (t.tv_sec < 0) return 0;
   const std::uint64_t ns = ns_of(t);
   return ns > begin_ns(clock) ? ns - begin_ns(clock) : 0;
 }
