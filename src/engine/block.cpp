@@ -92,7 +92,8 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   live_ = count_;
   ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
   next_wake_ns_ = 0;
-  naps = spun = false;
+  naps = false;
+  spun_ns = 0;
   barrier_count_ = 0;
   barrier_total_ = 0;
 }

@@ -125,7 +125,7 @@ struct alignas(64) block {
   bool unfinished = false;    // gave up a turn half done; guarded by the pool
   std::uint64_t wake_ns = 0;  // outcome sleeping; may lie in the past
   bool naps = false;  // outcome sleeping: its threads looked at memory in vain before they slept
-  bool spun = false;  // it waited for memory that others write
+  std::uint64_t spun_ns = 0;   // modelled: since when it waits for memory that others write
   std::uint64_t model_ns = 0;  // the time, when it is modelled; 0: the real clock
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them

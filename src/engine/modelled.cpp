@@ -500,8 +500,8 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   const std::uint64_t ns = b->model_ns;
   switch (outcome) {
     case block_outcome::done:
-      // How often it looked in vain says nothing of what it does.
-      if (b->info == run.info().counted && !b->spun) note_work(*b);
+      // How often it looked in vain while time passed says nothing of what it does.
+      if (b->info == run.info().counted && (b->spun_ns == 0 || ns == b->spun_ns)) note_work(*b);
       end_blocks(n, ns, 1, 1);
       executor_.give_block(b);
       ++run.ended;
@@ -511,7 +511,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
       post(event::kind::wake, b->wake_ns, &n, 0, b);
       return;
     case block_outcome::spinning:
-      b->spun = true;
+      if (b->spun_ns == 0) b->spun_ns = ns;
       spinners_.push_back(b);
       return;
     case block_outcome::more:
