@@ -287,6 +287,7 @@ void host_clocks::leave() {
     }
     latest_ns_ = std::max(latest_ns_, me->ns);
     me->at = thread::state::outside;
+    choose(lock);
     return;
   }
   if (me->at == thread::state::outside) me->ns = std::max({me->ns, latest_ns_, stepped_ns_});
@@ -410,7 +411,8 @@ void host_clocks::watch() {
     if (first_ready() == nullptr && (silent < patience_for_the_device_ns || device_.idle()))
       continue;
     thread& lost = *std::exchange(running_, nullptr);
-    lost.at = thread::state::outside;
+    // One that has prepared to wait waits.
+    if (lost.at == thread::state::runs) lost.at = thread::state::outside;
     deterministic_ = false;
     step_beside(lock, lost);
     choose(lock);
