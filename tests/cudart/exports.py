@@ -11,6 +11,8 @@ def declared(compiler, include, *defines):
     text = subprocess.run(
         [compiler, "-E", "-P", "-x", "c", "-I", include, *defines, "-"],
         input="#include <cuda_runtime_api.h>\n", capture_output=True, text=True, check=True).stdout
+    # Without what is refused when compiling.
+    text = re.sub(r"__attribute__\s*\(\(\s*(unavailable|error)\b[^;]*;", "", text)
     return set(re.findall(r"\b(cuda[A-Z]\w*)\s*\([^;{]*\)\s*;", text))
 
 
