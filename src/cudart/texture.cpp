@@ -217,7 +217,7 @@ status make_surface(unsigned long long* out, const cudaResourceDesc& resource) {
 
 // CUDA: any number may be destroyed; arrays.tsv destroy.*
 template <class Object>
-cudaError_t destroy(unsigned long long number, const char* name = __builtin_FUNCTION()) {
+cudaError_t destroy_entry(unsigned long long number, const char* name = __builtin_FUNCTION()) {
   return entry(
       call_kind::device,
       [&] {
@@ -228,8 +228,8 @@ cudaError_t destroy(unsigned long long number, const char* name = __builtin_FUNC
 }
 
 template <class Object, class Out, class Read>
-cudaError_t tell(Out* out, unsigned long long number, Read&& read,
-                 const char* name = __builtin_FUNCTION()) {
+cudaError_t tell_entry(Out* out, unsigned long long number, Read&& read,
+                       const char* name = __builtin_FUNCTION()) {
   return entry(
       call_kind::device,
       [&]() -> status {
@@ -255,22 +255,23 @@ SB_API cudaError_t CUDARTAPI cudaCreateTextureObject(cudaTextureObject_t* out,
 }
 
 SB_API cudaError_t CUDARTAPI cudaDestroyTextureObject(cudaTextureObject_t object) {
-  return destroy<texture_object>(object);
+  return destroy_entry<texture_object>(object);
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetTextureObjectResourceDesc(cudaResourceDesc* out,
                                                               cudaTextureObject_t object) {
-  return tell<texture_object>(out, object, [](const auto& o) { return o.resource; });
+  return tell_entry<texture_object>(out, object, [](const auto& o) { return o.resource; });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetTextureObjectTextureDesc(cudaTextureDesc* out,
                                                              cudaTextureObject_t object) {
-  return tell<texture_object>(out, object, [](const auto& o) { return o.description; });
+  return tell_entry<texture_object>(out, object, [](const auto& o) { return o.description; });
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* out,
                                                                   cudaTextureObject_t object) {
-  return tell<texture_object>(out, object, [](const auto&) { return cudaResourceViewDesc{}; });
+  return tell_entry<texture_object>(out, object,
+                                    [](const auto&) { return cudaResourceViewDesc{}; });
 }
 
 SB_API cudaError_t CUDARTAPI cudaCreateSurfaceObject(cudaSurfaceObject_t* out,
@@ -282,12 +283,12 @@ SB_API cudaError_t CUDARTAPI cudaCreateSurfaceObject(cudaSurfaceObject_t* out,
 }
 
 SB_API cudaError_t CUDARTAPI cudaDestroySurfaceObject(cudaSurfaceObject_t object) {
-  return destroy<surface_object>(object);
+  return destroy_entry<surface_object>(object);
 }
 
 SB_API cudaError_t CUDARTAPI cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* out,
                                                               cudaSurfaceObject_t object) {
-  return tell<surface_object>(out, object, [](const auto& o) { return o.resource; });
+  return tell_entry<surface_object>(out, object, [](const auto& o) { return o.resource; });
 }
 
 // arrays.tsv linear.most.*: 4 GiB

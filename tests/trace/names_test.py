@@ -48,7 +48,7 @@ class Names(unittest.TestCase):
                 body = text[found.end():end]
                 seen += 1
                 if found[1] not in quiet:
-                    self.assertRegex(body, r"\b(\w+_)?entry(_in_any_process)?\(|\bas_call\(", f"{file.name}: {found[1]}")
+                    self.assertRegex(body, r"\b(\w+_)?entry(_in_any_process)?(<\w+>)?\(|\bas_call\(", f"{file.name}: {found[1]}")
         self.assertGreater(seen, 100)
 
 
