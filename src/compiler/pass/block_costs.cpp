@@ -223,7 +223,13 @@ joined_accesses::joined_accesses(BasicBlock& block) {
     }
   }
   for (auto& [key, all] : by_base) {
-    stable_sort(all, [](const accessed& a, const accessed& b) { return a.offset < b.offset; });
+    // Few, and mostly in order: by insertion, which keeps equal ones as they are.
+    for (accessed* one = all.begin(); one != all.end(); ++one) {
+      std::rotate(std::upper_bound(
+                      all.begin(), one, *one,
+                      [](const accessed& a, const accessed& b) { return a.offset < b.offset; }),
+                  one, one + 1);
+    }
     for (std::size_t first = 0; first < all.size();) {
       std::size_t end = first + 1, joined = end;
       std::uint64_t sum = all[first].bytes;
