@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 
+#include <array>
 #include <map>
 
 #include "interpose/hooks.hpp"
@@ -85,6 +86,43 @@ int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
   return decided ? result : real_lock(mutex);
 }
 
+// The words of a condition, and which bits of them its attribute for the monotonic clock sets.
+using condition_words = std::array<unsigned, sizeof(pthread_cond_t) / sizeof(unsigned)>;
+condition_words words_of(const pthread_cond_t& condition) {
+  condition_words words;
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = __atomic_load_n(reinterpret_cast<const unsigned*>(&condition) + i, __ATOMIC_RELAXED);
+  return words;
+}
+condition_words find_monotonic_bits() {
+  pthread_cond_t real{}, monotonic{};
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_cond_init(&real, &attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_init(&monotonic, &attributes);
+  condition_words bits = words_of(monotonic);
+  const condition_words others = words_of(real);
+  for (std::size_t i = 0; i < bits.size(); ++i) bits[i] &= ~others[i];
+  pthread_cond_destroy(&real);
+  pthread_cond_destroy(&monotonic);
+  pthread_condattr_destroy(&attributes);
+  return bits;
+}
+
+// The clock that pthread_cond_timedwait goes by is an attribute that the C library keeps in the
+// condition and tells nobody.
+clockid_t clock_of(const pthread_cond_t& condition) {
+  static const condition_words bits = find_monotonic_bits();
+  const condition_words words = words_of(condition);
+  bool any = false;
+  for (std::size_t i = 0; i < bits.size(); ++i) {
+    if ((words[i] & bits[i]) != bits[i]) return CLOCK_REALTIME;
+    any = any || bits[i] != 0;
+  }
+  return any ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+}
+
 int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
                     pthread_mutex_t* mutex, std::uint64_t until_ns) {
   h.prepare(condition, until_ns);
@@ -163,7 +201,7 @@ SB_INTERPOSED int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mute
     SB_NEXT(pthread_cond_timedwait);
     return real_pthread_cond_timedwait(condition, mutex, until);
   }
-  return wait_for_signal(*h, condition, mutex, since_begin(CLOCK_REALTIME, *until));
+  return wait_for_signal(*h, condition, mutex, since_begin(clock_of(*condition), *until));
 }
 
 SB_INTERPOSED int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,

@@ -93,11 +93,11 @@ class Modelled(unittest.TestCase):
     def test_every_way_to_wait_for_a_thread_takes_modelled_time(self):
         words = self.same_twice(HERE / "programs/waits.cu")
         self.assertTrue(words.endswith("\nok\n"), words)
-        self.assertEqual(len(re.findall(r"\d us\n", words)), 12)
+        self.assertEqual(len(re.findall(r"\d us\n", words)), 13)
         self.assertTrue(self.explained(self.work / "first.sbt")["run"]["deterministic"])
 
     def test_threads_that_wait_at_the_end_and_forks_hold_nobody(self):
-        for how in ("pool", "word", "detached", "fork", "barrier", "own"):
+        for how in ("pool", "word", "detached", "fork", "barrier", "own", "left"):
             for options in ([], ["--host-time"]):
                 with self.subTest(how, options=options):
                     done = self.run_modelled(HERE / "programs/ends.cu", "--quiet", *options, arguments=[how])

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <barrier>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <future>
@@ -117,10 +118,57 @@ static void locks() {
   pthread_barrier_destroy(&barrier);
 }
 
+// A condition whose deadlines are the monotonic clock's by its attribute.
+static void conditions() {
+  pthread_condattr_t attributes;
+  pthread_condattr_init(&attributes);
+  pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+  pthread_cond_t told;
+  pthread_cond_init(&told, &attributes);
+  pthread_condattr_destroy(&attributes);
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  bool over = false;
+  scene(
+      "condition by the monotonic clock", nothing,
+      [&] {
+        pthread_mutex_lock(&lock);
+        over = true;
+        pthread_cond_signal(&told);
+        pthread_mutex_unlock(&lock);
+      },
+      [&] {
+        int early = 0;
+        pthread_mutex_lock(&lock);
+        while (!over) {
+          timespec until;
+          clock_gettime(CLOCK_MONOTONIC, &until);
+          until.tv_nsec += 50'000;
+          until.tv_sec += until.tv_nsec / 1'000'000'000;
+          until.tv_nsec %= 1'000'000'000;
+          if (pthread_cond_timedwait(&told, &lock, &until) != 0) ++early;
+        }
+        pthread_mutex_unlock(&lock);
+        if (early != kernel_us / 50) failed = true;
+      });
+  pthread_cond_destroy(&told);
+  // One by the other clock is that clock's, also where the first was.
+  pthread_cond_init(&told, nullptr);
+  timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  const steady_clock::time_point begin = steady_clock::now();
+  until.tv_sec += 2;
+  pthread_mutex_lock(&lock);
+  if (pthread_cond_timedwait(&told, &lock, &until) != ETIMEDOUT) failed = true;
+  pthread_mutex_unlock(&lock);
+  const auto waited = steady_clock::now() - begin;
+  if (waited < std::chrono::seconds(2) || waited > microseconds(2'000'100)) failed = true;
+}
+
 int main() {
   futures();
   counters();
   locks();
+  conditions();
   std::puts(failed ? "wrong" : "ok");
   return failed ? 1 : 0;
 }
