@@ -103,9 +103,13 @@ void* open_image(const image& i, int& file) {
     std::perror("streambed: no memory for a device image");
     return nullptr;
   }
-  // Not /proc/self: debuggers and sanitizers read the name from outside.
+  // Not /proc/self: debuggers and sanitizers read the name from outside. A process whose first
+  // thread is over has its files by way of the others.
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(getpid()), file);
+  if (access(path, F_OK) != 0)
+    std::snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%d", static_cast<int>(getpid()),
+                  static_cast<int>(gettid()), file);
   void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr)
     std::fprintf(stderr, "streambed: device code does not load: %s\n", dlerror());

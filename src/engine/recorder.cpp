@@ -75,7 +75,7 @@ trace::memory_kind traced(memory_kind kind) {
 
 std::string program_name() {
   char path[4096];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
+  const ssize_t n = readlink("/proc/thread-self/exe", path, sizeof path);
   if (n <= 0) return "program";
   const std::string_view whole(path, static_cast<std::size_t>(n));
   return std::string(whole.substr(whole.rfind('/') + 1));

@@ -1,7 +1,7 @@
 // Threads that still wait when main is over, and other ends. `pool`: the destructor of a global
 // object tells its thread and joins it; `word`: the same by an atomic; `detached`: nobody tells the
 // thread; `fork`: a child that sleeps; `barrier`: one that is destroyed as soon as one thread is
-// through; `own`: a thread that waits for itself.
+// through; `own`: a thread that waits for itself; `left`: main leaves before the first kernel.
 #include <cuda_runtime.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -97,8 +98,19 @@ static bool by_itself() {
   return refused && pthread_mutex_lock(&mutex) == EDEADLK;
 }
 
+[[noreturn]] static void leave_to_another() {
+  const pthread_t main_thread = pthread_self();
+  std::thread([main_thread] {
+    pthread_join(main_thread, nullptr);
+    std::puts(run_kernel() ? "ok" : "wrong");
+    std::exit(0);
+  }).detach();
+  pthread_exit(nullptr);
+}
+
 int main(int, char** argv) {
   const std::string how = argv[1];
+  if (how == "left") leave_to_another();
   bool right = run_kernel();
   if (how == "pool" || how == "word") at_end.start(how == "word");
   if (how == "detached") {
