@@ -14,6 +14,7 @@
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/checked_state.hpp"
@@ -64,6 +65,7 @@ struct registry {
   std::vector<std::unique_ptr<image>> images;
   std::unordered_map<const void*, kernel_entry> kernels;      // by launch stub
   std::unordered_map<const void*, variable_entry> variables;  // by the host's variable
+  bool told_of_interface = false;  // that kernels were compiled for another one
 };
 
 constinit found_kernels lately;
@@ -210,10 +212,11 @@ result<const abi::kernel_info*> find_kernel(const void* host_stub, device_id dev
   const auto* info = static_cast<const abi::kernel_info*>(dlsym(handle, (k.name + ".sb").c_str()));
   if (info == nullptr) return status::invalid_device_function;
   if (info->abi_version != abi::version) {
-    std::fprintf(stderr,
-                 "streambed: kernel %s was compiled for device interface %u, this library has %u. "
-                 "Compile the program again with the nvcc beside this library.\n",
-                 k.name.c_str(), info->abi_version, abi::version);
+    if (!std::exchange(r.told_of_interface, true))
+      std::fprintf(stderr,
+                   "streambed: kernel %s was compiled for device interface %u, this library has "
+                   "%u. Compile the program again with the nvcc beside this library.\n",
+                   k.name.c_str(), info->abi_version, abi::version);
     return status::no_kernel_image;
   }
   k.found[device] = info;
