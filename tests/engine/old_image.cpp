@@ -9,9 +9,10 @@ constexpr sb::abi::kernel_info other() {
 }
 }  // namespace
 
-#define SB_KERNEL(name)                                                                          \
-  extern const sb::abi::kernel_info name __asm__(#name ".sb") __attribute__((visibility("defaul" \
-                                                                                        "t")))
+#define SB_KERNEL(name)                                       \
+  extern const sb::abi::kernel_info name __asm__(#name ".sb") \
+      __attribute__((visibility("defaul"                      \
+                                "t")))
 SB_KERNEL(first);
 SB_KERNEL(second);
 const sb::abi::kernel_info first = other();
