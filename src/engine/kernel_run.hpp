@@ -41,11 +41,14 @@ struct kernel_run {
   // Guarded by the worker pool's lock.
   bool queued = false;
   std::uint64_t wave = 0;  // the most blocks that waited for workers at once
-  // Blocks that a worker claimed and gave back for the sake of a higher priority.
   struct block_range {
     std::uint64_t first, count;
   };
-  std::vector<block_range> returned;
+  // Blocks that a worker claimed and gave back: granted ones, and such that are to be granted anew
+  // (they stay below `granted`).
+  std::vector<block_range> returned, put_back;
+  // Blocks that the scheduler has granted when a worker had gone ahead with them.
+  std::uint64_t overtaken = 0;
   // Fiber-mode blocks that gave up a turn half done, and how often that happened since one of the
   // kernel's blocks began or ended. Guarded by the pool.
   std::uint32_t unfinished = 0;

@@ -26,6 +26,7 @@ struct loop_job {
   worker* on = nullptr;
   fiber* stack = nullptr;
   std::uint64_t first, count;
+  std::uint64_t places = 0;        // not 0: blocks that were not granted, in the places of so many
   std::uint64_t started = 0;       // blocks that began
   std::uint64_t done = 0;          // of them, over now
   std::vector<ending> later = {};  // of them, over at a later time

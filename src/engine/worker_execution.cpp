@@ -24,6 +24,7 @@ void run_job(loop_job& job) {
   block& body = *job.body;
   std::uint64_t i = 0;
   std::uint64_t done = 0;
+  std::uint64_t look = job.places != 0 ? job.places : job.count;
   // Between two rows of blocks nothing is written but one line.
   for (std::uint64_t row = 0; i < job.count; i += row) {
     if (job.run->cancelled.load(std::memory_order_relaxed)) break;
@@ -33,6 +34,11 @@ void run_job(loop_job& job) {
       job.on->current = &body.loop_thread();
     } else {
       if (job.pool != nullptr && job.pool->outranked(*job.run)) break;
+      if (job.places != 0 && !job.later.empty()) break;
+      if (i >= look) {
+        if (job.pool->wanted_elsewhere(*job.run)) break;
+        look = i + job.places;
+      }
       body.go_on();
       if (body.loop_thread().on == nullptr) body.loop_thread().on = job.stack;
     }
@@ -176,29 +182,37 @@ std::uint64_t worker_pool::await_endings(const loop_job& job, std::uint64_t now)
 }
 
 void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first,
-                                 std::uint64_t count) {
+                                 std::uint64_t places) {
   const std::uint64_t begin = steady_ns();
   std::uint64_t now = begin;
   std::uint64_t passed = 0;  // blocks before those of the job
-  loop_job job{.pool = this, .run = &run, .body = &w.body, .first = first, .count = count};
+  loop_job job{.pool = this, .run = &run, .body = &w.body, .first = first, .count = places};
   for (;;) {
     run_on_fiber(w, job, sink_);
     const std::uint64_t before = std::exchange(now, steady_ns());
     note_cost(run, now - before, job.started);
-    const bool in_time = now - begin + (now - before) <= chunk_ns_of(run);
-    if (!job.complete || job.done != count || !in_time || !go_ahead(run, count, first)) break;
-    passed += count;
-    job = {.pool = this, .run = &run, .body = &w.body, .first = first, .count = count};
+    if (!job.complete || job.done != job.count) break;
+    const std::uint64_t until = begin + ahead_ns_of(run);
+    const std::uint64_t more = go_ahead(run, places, until - std::min(now, until), first);
+    if (more == 0) break;
+    passed += job.count;
+    job = {.pool = this, .run = &run, .body = &w.body, .first = first, .count = more};
+    job.places = places;
   }
-  std::uint64_t waiting = await_endings(job, now);  // blocks whose references are kept
-  if ((job.complete || job.put_off) && job.started != count &&
-      give_back(run, first + job.started, count - job.started)) {
-    waiting += count - job.started;
+  const std::uint64_t waiting = await_endings(job, now);
+  std::uint64_t kept = waiting;  // references
+  // The places are free for others as far as blocks are over.
+  const std::uint64_t over = passed + job.done;
+  const std::uint64_t done = std::min(over, places - std::min(waiting, places));
+  if ((job.complete || job.put_off) && job.started != job.count) {
+    const kernel_run::block_range rest{job.first + job.started, job.count - job.started};
+    const std::uint64_t granted = std::min(rest.count, places - waiting - done);
+    if (give_back(run, rest, granted)) kept += granted;
   }
   start_attending(w);  // what these blocks set free may be small
-  if (passed != 0) run.passed.fetch_add(passed, std::memory_order_relaxed);
-  if (job.done + passed != 0) sink_.blocks_done(run, job.done);
-  if (count != waiting) sink_.release(run, count - waiting);
+  if (over != done) run.passed.fetch_add(over - done, std::memory_order_relaxed);
+  if (over != 0) sink_.blocks_done(run, done);
+  if (kept != places) sink_.release(run, places - kept);
 }
 
 bool worker_pool::keep_small(kernel_run& run, std::uint64_t n) {
@@ -248,7 +262,7 @@ void worker_pool::run_small(worker& w, kernel_run& run) {
   sink_.hold(run, run.blocks);
   std::uint64_t waiting = await_endings(job, steady_ns());
   const std::uint64_t left = run.blocks - job.started;
-  if (job.put_off && left != 0 && give_back(run, job.started, left)) waiting += left;
+  if (job.put_off && left != 0 && give_back(run, {job.started, left}, left)) waiting += left;
   if (job.done != 0) sink_.blocks_done(run, job.done);
   sink_.release(run, run.blocks - waiting + 1);
 }
@@ -282,7 +296,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
     if (done != 0) release_grid(run);
   }
   std::uint64_t dropped = count - started;
-  if (dropped != 0 && give_back(run, first + started, dropped)) dropped = 0;
+  if (dropped != 0 && give_back(run, {first + started, dropped}, dropped)) dropped = 0;
   start_attending(w);
   if (done != 0) sink_.blocks_done(run, done);
   if (done + dropped != 0) sink_.release(run, done + dropped);

@@ -15,7 +15,6 @@ namespace sb::engine {
 
 namespace {
 
-constexpr std::uint64_t never = ~std::uint64_t{0};
 constexpr auto look_interval = std::chrono::milliseconds(3);
 constexpr std::uint64_t stuck_after_ns = 4'000'000;
 constexpr std::size_t most_threads = 256;
@@ -37,14 +36,13 @@ worker_pool::~worker_pool() { stop(std::chrono::hours(24)); }
 
 std::uint64_t worker_pool::grant(kernel_run& run, std::uint64_t n) {
   const auto lock = take_lock();
-  n = std::min(n, run.blocks - run.granted.load(std::memory_order_relaxed));
-  run.granted.fetch_add(n, std::memory_order_release);
-  run.wave = std::max(run.wave, run.unclaimed());
+  n = grant_blocks(run, n);
   if (stopping_ || n == 0) return n;
   if (!run.queued) {
     run.queued = true;
     ready_[run.priority].push_back(&run);
     note_urgent();
+    arrived_.store(&run, std::memory_order_relaxed);
   }
   // A worker that attends comes by before it sleeps, and calls others when there is more.
   if (attended()) {
@@ -69,6 +67,7 @@ void worker_pool::cancel(kernel_run& run) {
     dropped = run.claim(never, first);
     for (const auto& range : run.returned) dropped += range.count;
     run.returned.clear();
+    run.put_back.clear();
     std::vector<timer> kept;
     for (; !timers_.empty(); timers_.pop()) {
       const timer& t = timers_.top();
@@ -318,24 +317,28 @@ bool worker_pool::stands_still() const {
 // learnt. At the least about as long as a host thread takes that was asleep: it wakes when the
 // device has nothing left to do, and often has more for it.
 bool worker_pool::look_for_work(std::unique_lock<std::mutex>& lock) {
-  constexpr std::uint32_t least = 2500, most = 5000;
+  constexpr std::uint64_t least_ns = 60'000, most_ns = 120'000;
+  constexpr int looks_between_times = 32;
   if (stopping_) return true;  // not to sleep through it
   if (!may_look_ || looking_ || stands_still()) return false;
   const std::uint64_t deadline = next_deadline();
   const std::uint32_t pokes = pokes_.load(std::memory_order_relaxed);
-  const std::uint32_t looks = looks_;
+  const std::uint64_t look_ns = look_ns_;
   looking_ = true;
   lock.unlock();
   bool found = false;
-  for (std::uint32_t i = 0; i < looks && !found; ++i) {
-    relax();
-    found = sink_.has_mail() || pokes_.load(std::memory_order_relaxed) != pokes;
-    if (deadline != never && i % 64 == 0 && steady_ns() >= deadline) found = true;
+  std::uint64_t now = steady_ns();
+  for (const std::uint64_t until = now + look_ns; now < until && !found; now = steady_ns()) {
+    for (int i = 0; i < looks_between_times && !found; ++i) {
+      relax();
+      found = sink_.has_mail() || pokes_.load(std::memory_order_relaxed) != pokes;
+    }
+    found = found || now >= deadline;
   }
   take(lock);
   looking_ = false;
   found = found || stopping_ || pokes_.load(std::memory_order_relaxed) != pokes;
-  looks_ = found ? std::min(looks * 2, most) : std::max(looks / 2, least);
+  look_ns_ = found ? std::min(look_ns * 2, most_ns) : std::max(look_ns / 2, least_ns);
   return found;
 }
 
@@ -461,19 +464,6 @@ worker_pool::work worker_pool::pick_chunk() {
   return w;
 }
 
-// Blocks that were given back go before new ones.
-std::uint64_t worker_pool::take_blocks(kernel_run& run, std::uint64_t& first) {
-  const std::uint64_t most = chunk_size(run);
-  if (run.returned.empty()) return run.claim(most, first);
-  kernel_run::block_range& range = run.returned.back();
-  first = range.first;
-  const std::uint64_t n = std::min(most, range.count);
-  range.first += n;
-  range.count -= n;
-  if (range.count == 0) run.returned.pop_back();
-  return n;
-}
-
 void worker_pool::note_urgent() {
   std::int32_t best = nobody_waits;
   for (const auto& [priority, runs] : ready_) {
@@ -484,65 +474,9 @@ void worker_pool::note_urgent() {
   urgent_.store(best, std::memory_order_relaxed);
 }
 
-// A worker that is through with `count` blocks takes as many that were not granted in their place.
-// The scheduler would grant them as soon as it hears of those that are over: nobody overtakes a
-// kernel that has blocks left, but a higher priority. So it is told later, of more blocks at once.
-// Samples that are counted have a way of their own.
-bool worker_pool::go_ahead(kernel_run& run, std::uint64_t count, std::uint64_t& first) {
-  if (run.is_counted() || run.cancelled.load(std::memory_order_relaxed) || outranked(run) ||
-      sink_.has_mail())
-    return false;
-  const auto lock = take_lock();
-  if (stopping_ || !run.returned.empty() || !resumable_.empty() || next_deadline() != never)
-    return false;
-  for (const auto& [priority, runs] : ready_)
-    if (runs.size() > (run.queued && priority == run.priority ? 1u : 0u)) return false;
-  const std::uint64_t granted = run.granted.load(std::memory_order_relaxed);
-  const std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
-  if (run.blocks - granted < count || left / (2 * target_) < count) return false;
-  run.granted.fetch_add(count, std::memory_order_release);
-  run.claim(count, first);
-  return true;
-}
-
-// Blocks of a chunk that did not begin are for anybody again. False when the run is cancelled: then
-// they are the caller's to release.
-bool worker_pool::give_back(kernel_run& run, std::uint64_t first, std::uint64_t count) {
-  const auto lock = take_lock();
-  if (run.cancelled.load(std::memory_order_relaxed)) return false;
-  run.returned.push_back({first, count});
-  if (!run.queued) {
-    run.queued = true;
-    ready_[run.priority].push_front(&run);
-    note_urgent();
-  }
-  return true;
-}
-
-// As long as a wave of blocks lasts, each worker has its part of the wave and gets as much again
-// when it is through; what is left in the end is divided more and more finely.
-std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
-  // What blocks of other launches took is a hint for the first chunk, and no more.
-  constexpr std::uint64_t first_chunk_ns = 20'000;
-  // To hand out a chunk takes one or two microseconds.
-  constexpr std::uint64_t least_chunk_ns = 10'000;
-  std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed);
-  const bool begun = cost != 0;
-  if (!begun) cost = run.cost->block_ns();
-  if (!begun && (cost == kernel_cost::unknown || cost == kernel_cost::waits)) return 1;
-  const std::uint64_t most = (begun ? chunk_ns_of(run) : first_chunk_ns) / cost + 1;
-  std::uint64_t left = run.blocks - run.claimed.load(std::memory_order_relaxed);
-  for (const kernel_run::block_range& range : run.returned) left += range.count;
-  const std::uint64_t share = std::max(std::min(left / (2 * target_), run.wave / target_),
-                                       std::min(left, least_chunk_ns / cost));
-  const std::uint64_t n = std::clamp<std::uint64_t>(share, 1, most);
-  // The last row of a chunk should not be a short one.
-  const std::uint64_t row = std::max<std::uint64_t>(1, run.info().row_threads / run.threads);
-  return n > row ? n - n % row : n;
-}
-
 void worker_pool::push_timer(timer t) {
   timers_.push(t);
+  arrived_.store(t.waiting != nullptr ? t.waiting->run : t.run, std::memory_order_relaxed);
   if (leader_ && t.ns < leader_ns_) leader_ready_.notify_one();
 }
 

@@ -46,7 +46,7 @@ class kernel_sink {
   // Asked before that: whether the kernel's other blocks go on. Then this one is over at `until`,
   // as far as the sink is concerned, and the device fails when they are through or at that time.
   virtual bool puts_off(kernel_run& run, const block& where, std::uint64_t& until) = 0;
-  // The pool takes `n` more references; it has one already.
+  // The pool takes `n` more references; it has one already. Maybe under the pool's lock.
   virtual void hold(kernel_run& run, std::uint64_t n) = 0;
   // The pool has given up `n` of its references.
   virtual void release(kernel_run& run, std::uint64_t n) = 0;
@@ -82,6 +82,11 @@ class worker_pool {
     return urgent_.load(std::memory_order_relaxed) < run.priority ||
            run.device->waiting_priority.load(std::memory_order_relaxed) < run.priority;
   }
+  // For a worker that goes ahead with the run: whether anything else waits. A hint.
+  [[nodiscard]] bool wanted_elsewhere(const kernel_run& run) const {
+    const kernel_run* arrived = arrived_.load(std::memory_order_relaxed);
+    return (arrived != nullptr && arrived != &run) || sink_.has_mail();
+  }
   // The run was marked cancelled: brings its waiting blocks to an end soon.
   void cancel(kernel_run& run);
   // No block starts any more. Waits for workers to leave device code; false when one does not.
@@ -90,6 +95,8 @@ class worker_pool {
   [[nodiscard]] std::size_t threads();  // alive now
 
  private:
+  static constexpr std::uint64_t never = ~std::uint64_t{0};
+
   struct slot {
     std::thread thread;
     std::unique_ptr<worker> self;
@@ -136,14 +143,21 @@ class worker_pool {
   [[nodiscard]] static std::uint64_t chunk_ns_of(const kernel_run& run) {
     return run.info().row_threads != 0 ? 400'000 : 50'000;
   }
+  // For as long a worker goes ahead where nothing else waits. Less than stuck_after_ns.
+  [[nodiscard]] static std::uint64_t ahead_ns_of(const kernel_run& run) {
+    return run.info().row_threads != 0 ? 2'000'000 : 50'000;
+  }
   std::uint64_t chunk_size(const kernel_run& run) const;
   std::uint64_t take_blocks(kernel_run& run, std::uint64_t& first);
   [[nodiscard]] static bool has_blocks(const kernel_run& run) {
     return !run.returned.empty() || run.unclaimed() != 0;
   }
   void note_urgent();
-  [[nodiscard]] bool go_ahead(kernel_run& run, std::uint64_t count, std::uint64_t& first);
-  [[nodiscard]] bool give_back(kernel_run& run, std::uint64_t first, std::uint64_t count);
+  std::uint64_t grant_blocks(kernel_run& run, std::uint64_t n);
+  [[nodiscard]] std::uint64_t go_ahead(kernel_run& run, std::uint64_t places, std::uint64_t in_ns,
+                                       std::uint64_t& first);
+  [[nodiscard]] bool give_back(kernel_run& run, kernel_run::block_range blocks,
+                               std::uint64_t granted);
 
   void start_attending(worker& w);
   void stop_attending(worker& w);
@@ -173,7 +187,9 @@ class worker_pool {
   std::atomic<std::uint32_t> attending_{0};  // workers with worker::attends
   std::atomic<std::uint32_t> pokes_{0};      // changes when the worker that looks should look again
   std::atomic<bool> called_{false};          // the pool got work: whoever attends should come by
-  std::atomic<bool> moved_{false};           // loop-mode blocks got on; see moved_ns_
+  // What last began to wait for workers; only to be compared.
+  std::atomic<const kernel_run*> arrived_{nullptr};
+  std::atomic<bool> moved_{false};  // loop-mode blocks got on; see moved_ns_
 
   std::mutex mutex_;
   // Everything below is guarded by mutex_.
@@ -186,8 +202,8 @@ class worker_pool {
   std::uint32_t idle_ = 0;
   std::uint32_t alive_ = 0;
   bool leader_ = false;
-  bool looking_ = false;  // a worker waits for work with open eyes; it counts as idle too
-  std::uint32_t looks_ = 2500;
+  bool looking_ = false;            // a worker waits for work with open eyes; it counts as idle too
+  std::uint64_t look_ns_ = 60'000;  // for how long
   std::uint64_t leader_ns_ = 0;
   bool stopping_ = false;
   bool stuck_ = false;     // a worker did not leave device code

@@ -117,12 +117,22 @@ void count_block(const char* params, thread_context* self) {
   const abi::block_context* block = self->block;
   params_of<count_params>(params).counts[block->block_idx[0]].fetch_add(1);
 }
+void count_row(const char* params, thread_context* self) {
+  const abi::block_context* block = self->block;
+  for (std::uint32_t i = 0; i < block->row_blocks; ++i)
+    params_of<count_params>(params).counts[block->block_idx[0] + i].fetch_add(1);
+}
 const abi::kernel_info count_loop = loop_kernel(&count_block, "count");
+const abi::kernel_info count_rows = [] {
+  abi::kernel_info info = loop_kernel(&count_row, "count");
+  info.row_threads = 64;
+  return info;
+}();
 const abi::kernel_info count_fibers = fiber_kernel(&count_block, "count");
 
 TEST(priority, blocks_that_made_way_run_once) {
-  for (const abi::kernel_info* kernel : {&count_loop, &count_fibers}) {
-    const std::uint32_t blocks = kernel == &count_loop ? 500'000 : 20'000;
+  for (const abi::kernel_info* kernel : {&count_loop, &count_rows, &count_fibers}) {
+    const std::uint32_t blocks = kernel == &count_fibers ? 20'000 : 500'000;
     engine_test t;
     const auto counts = std::make_unique<std::atomic<std::uint8_t>[]>(blocks);
     std::atomic<std::uint8_t> urgent{0};
