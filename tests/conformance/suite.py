@@ -95,6 +95,7 @@ CASES = (
                                              "types")),
     Case("surfaces", "surfaces.cu", sections("bytes", "together", "fault:left", "fault:right",
                                              "fault:below", "fault:odd", "fault:none")),
+    Case("shifts", "shifts.cu", sections("amounts", "idioms", "vectors", "seen")),
     Case("managed", "managed.cu",
          sections("ranges", "refusals", "access", "allocations", "attributes")),
     Case("pending", "pending.cu", sections("alone", "mixed", "streams", "blocked")),

@@ -157,6 +157,19 @@ TEST_F(costs, a_product_and_a_sum_are_one_instruction) {
   EXPECT_EQ(got.loads, 32 * abi::spent_unit);  // both at once
 }
 
+TEST_F(costs, a_shift_by_any_amount_is_one_instruction) {
+  std::vector<unsigned> in(32, 0x80000001u), out(96);
+  std::vector<int> by(32, 1);
+  by[1] = 32;
+  by[2] = -1;
+  auto got = device.run_counted("shifts", {1}, {32}, 0, in.data(), by.data(), out.data());
+  EXPECT_EQ((std::vector{out[0], out[32], out[64]}), (std::vector{2u, 0x40000000u, 0xc0000000u}));
+  EXPECT_EQ((std::vector{out[1], out[33], out[65]}), (std::vector{0u, 0u, ~0u}));
+  EXPECT_EQ((std::vector{out[2], out[34], out[66]}), (std::vector{0u, 0u, ~0u}));
+  // With the places in three arrays, from which the others are a constant away.
+  EXPECT_EQ(got.counts.integer, 32 * (3 + 3));
+}
+
 TEST_F(costs, the_parts_of_a_vector_are_one_access) {
   struct alignas(16) float4 {
     float x[4];

@@ -14,6 +14,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/shifts.hpp"
 
 namespace sb::pass {
 
@@ -91,6 +92,7 @@ void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass());
+  passes.addPass(find_rotations());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(InstCombinePass());
   // Threaded, `break` is a plain exit again.

@@ -8,6 +8,7 @@
 #include "compiler/pass/alignment.hpp"
 #include "compiler/pass/operation_counts.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/shifts.hpp"
 
 namespace sb::pass {
 
@@ -221,7 +222,7 @@ instruction_cost access(const Value* pointer, bool result) {
 }  // namespace
 
 instruction_cost cost_of(const Instruction& inst) {
-  if (is_alignment_mark(inst)) {
+  if (is_alignment_mark(inst) || clamps_shift(inst)) {
     return {};
   }
   if (auto* load = dyn_cast<LoadInst>(&inst)) {

@@ -12,6 +12,7 @@
 #include "compiler/pass/alignment.hpp"
 #include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/shifts.hpp"
 
 namespace sb::pass {
 
@@ -164,7 +165,7 @@ void operation_counts::add(Instruction& inst) {
       fixed[*kind] += amount;
     }
   };
-  if (is_alignment_mark(inst)) {
+  if (is_alignment_mark(inst) || clamps_shift(inst)) {
     return;
   }
   const DataLayout& layout = inst.getDataLayout();

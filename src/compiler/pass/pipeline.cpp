@@ -33,6 +33,7 @@
 #include "compiler/pass/resource_estimate.hpp"
 #include "compiler/pass/shared_atomics.hpp"
 #include "compiler/pass/shared_memory.hpp"
+#include "compiler/pass/shifts.hpp"
 #include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/sum_loops.hpp"
 #include "compiler/pass/warp_function.hpp"
@@ -165,6 +166,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   // What device code means where LLVM would read it as host code.
   prepare_functions(module);
   lower_managed_variables(module);
+  clamp_shifts(module);
   lower_inline_asm(module);
   lower_device_library(module);
   lower_arithmetic(module);

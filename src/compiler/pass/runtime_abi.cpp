@@ -115,6 +115,10 @@ void mark_context_builtin(Function& function) {
   function.setDoesNotThrow();
   function.setWillReturn();
   function.addFnAttr(Attribute::Speculatable);
+  if (function.getName() == "__sb_laneid") {
+    const unsigned bits = function.getReturnType()->getIntegerBitWidth();
+    function.addRangeRetAttr(ConstantRange(APInt(bits, 0), APInt(bits, 32)));
+  }
 }
 
 bool is_convergent(slot which) {

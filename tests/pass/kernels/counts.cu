@@ -114,3 +114,12 @@ extern "C" __global__ void sum(const float* in, float* out, int n) {
   for (int i = 0; i < n; ++i) all += in[i];
   *out = all;
 }
+
+// The device looks itself whether an amount is too large.
+extern "C" __global__ void shifts(const unsigned* in, const int* by, unsigned* out) {
+  const unsigned v = in[threadIdx.x];
+  const int n = by[threadIdx.x];
+  out[threadIdx.x] = v << n;
+  out[threadIdx.x + 32] = v >> n;
+  out[threadIdx.x + 64] = (unsigned)((int)v >> n);
+}
