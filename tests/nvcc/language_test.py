@@ -222,6 +222,48 @@ class Diagnostics(NvccTest):
         self.assertIn("a.cu:2:", said)
         self.assertIn("dynamic parallelism", said)
 
+    # What NVIDIA's nvcc 13.0 says of the same sources.
+    def test_too_much_shared_or_constant_memory_is_refused_as_by_ptxas(self):
+        shared = ("__global__ void k(float* p) {{ __shared__ float a[{}]; a[threadIdx.x] = *p;"
+                  " __syncthreads(); *p = a[5 - threadIdx.x]; }}\nint main() {{}}")
+        constant = "__constant__ float c[{}];\n__global__ void k(float* p) {{ *p = c[3]; }}\nint main() {{}}"
+        unused = "__global__ void k(float* p) {{ __shared__ float a[{}]; *p = 1; }}\nint main() {{}}"
+        entry = "Entry function '_Z1kPf' uses too much shared data (0xc004 bytes, 0xc000 max)\n"
+        file = "File uses too much global constant data (0x10004 bytes, 0x10000 max)\n"
+        for text, most, said, linked in (
+                (shared, 12288, "ptxas error   : " + entry, "nvlink error   : " + entry),
+                (constant, 16384, "ptxas error   : " + file, "ptxas error   : " + file)):
+            self.write("a.cu", text.format(most))
+            self.assertEqual(self.nvcc("a.cu", "-o", "a").stderr, "")
+            self.write("a.cu", text.format(most + 1))
+            self.assertEqual(self.nvcc("-c", "a.cu", status=255).stderr, said)
+            self.assertEqual(self.nvcc("-rdc=true", "a.cu", "-o", "a", status=255).stderr, linked)
+        self.write("a.cu", unused.format(20000))
+        self.nvcc("a.cu", "-o", "a")
+
+    def test_calls_of_host_functions_in_device_code_are_told_in_nvccs_words(self):
+        for code, name, kind in (
+                ("__global__ void k() { f(1); }", "f", "__global__"),
+                ("__device__ int d() { return f(1); }", "f", "__device__"),
+                ("__global__ void k() { cudaDeviceSynchronize(); }", "cudaDeviceSynchronize", "__global__"),
+                ("#include <algorithm>\n__global__ void k(int* p) { std::sort(p, p + 4); }",
+                 "sort", "__global__"),
+                ("struct s { s(int) {} };\n__global__ void k() { s a(1); }", "s", "__global__"),
+                ("__host__ __device__ int g() { return f(2); }\n__global__ void k(int* p) { *p = g(); }",
+                 "f", "__host__ __device__")):
+            with self.subTest(code):
+                self.write("a.cu", "int f(int x) { return x; }\n" + code + "\nint main() {}\n")
+                said = self.nvcc("a.cu", status=1).stderr
+                self.assertRegex(said, r"a\.cu:\d+:\d+: error: " + re.escape(
+                    f'calling a __host__ function("{name}") from a {kind} function is not allowed'))
+                self.assertNotIn("requires", said)  # other functions of that name
+        # Not called in device code.
+        self.write("a.cu", "int f(int x) { return x; }\n"
+                           "inline __host__ __device__ int g() { return f(2); }\n"
+                           "int main() { return g() - 2; }\n")
+        self.assertEqual(self.nvcc("a.cu", "-o", "a").stderr, "")
+        self.write("a.cu", "int f(int x) { return x; }\n__global__ void k() { f(1); g(2); }\nint main() {}")
+        self.nvcc("a.cu", status=2)
 
     def test_the_exit_status_tells_a_wrong_program_from_one_that_cannot_be_read(self):
         for text, status in (("int main() { return x }", 2),

@@ -159,6 +159,10 @@ void driver::run_passes(const passes& lines) {
       close(ends[1]);
       throw;
     }
+    if (const std::string said = limits_exceeded(device_end.errors, "ptxas"); !said.empty()) {
+      device_end.errors = said;
+      device_end.status = limits_failed;
+    }
     if (device_end.status == 0) {
       std::string image;
       if (!o_.syntax_only_device)

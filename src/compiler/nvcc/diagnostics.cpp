@@ -69,6 +69,61 @@ bool is_error(const std::string& line) {
                            line.find(": fatal error: ") != std::string::npos);
 }
 
+// What clang says when device code calls a function of the host, in nvcc's words. The notes are
+// about every other function of that name: only those that say the same are kept.
+constexpr std::string_view host_call = "call to __host__ function from ";
+
+// `'name'` behind one of the ways in which clang begins.
+std::string_view called_name(std::string_view head) {
+  for (const std::string_view before :
+       {"no matching function for call to '", "no matching member function for call to '",
+        "no matching function for call to object of type '",
+        "no matching constructor for initialization of '",
+        "no viable overloaded operator[] for type '", "reference to __host__ function '"})
+    if (const std::size_t at = head.find(before); at != std::string_view::npos) {
+      head.remove_prefix(at + before.size());
+      return head.substr(0, head.find('\''));
+    }
+  return {};
+}
+
+// Which functions those are that `text` has from `at` on.
+std::string_view space_at(std::string_view text, std::size_t at) {
+  for (const std::string_view each : {"__global__", "__device__", "__host__ __device__"})
+    if (text.substr(at, each.size()) == each) return each;
+  return {};
+}
+
+std::string in_nvccs_words(const std::string& message) {
+  std::string head, kept;
+  std::string_view from;  // the kind of function that calls
+  bool keep = true;
+  for (const std::string& line : split(message, '\n')) {
+    if (line.empty()) continue;
+    const std::string words = plain(line);
+    const bool note = words.find(": note: ") != std::string::npos;
+    const std::size_t call = words.find(host_call);
+    if (is_error(words)) head = line;
+    if (note) keep = call != std::string::npos || words.find(": candidate ") == std::string::npos;
+    if (note && call != std::string::npos && from.empty())
+      from = space_at(words, call + host_call.size());
+    if (keep) kept += line + '\n';
+  }
+  const std::string words = plain(head);
+  const std::string_view name = called_name(words);
+  if (words.find("reference to __host__ function '") != std::string::npos && from.empty())
+    from = space_at(words, words.rfind("' in ") + std::string_view("' in ").size());
+  if (name.empty() || from.empty()) return message;
+  const std::size_t said = words.find(": error: ");
+  const std::string text = words.substr(said + std::string_view(": error: ").size());
+  const std::size_t in_head = head.find(text), in_kept = kept.find(head);
+  if (said == std::string::npos || in_head == std::string::npos || in_kept == std::string::npos)
+    return message;
+  return kept.replace(in_kept + in_head, text.size(),
+                      "calling a __host__ function(\"" + std::string(name) + "\") from a " +
+                          std::string(from) + " function is not allowed");
+}
+
 // `   12 | # include "missing.h"`, the source line that a message shows.
 bool shows_directive(const std::string& line) {
   const std::size_t bar = line.find_first_not_of(" 0123456789");
@@ -77,7 +132,36 @@ bool shows_directive(const std::string& line) {
   return first != std::string::npos && line[first] == '#';
 }
 
+bool only_calls_of_the_host(const std::string& errors) {
+  bool any = false;
+  for (const std::string& message : messages_of(errors)) {
+    if (message.find("error: ") == std::string::npos) continue;
+    any = true;
+    if (in_nvccs_words(message) == message) return false;
+  }
+  return any;
+}
+
 }  // namespace
+
+std::string limits_exceeded(const std::string& errors, const std::string& tool) {
+  std::string out;
+  bool exceeded = false;
+  for (const std::string& each : split(errors, '\n')) {
+    const std::string line = plain(each);
+    constexpr std::string_view before = "error: ";
+    const bool entry = starts_with(line, "error: Entry function '");
+    const bool file = starts_with(line, "error: File uses too much global constant data");
+    if (entry || file) {
+      // ptxas counts the constants of a file, also of one that nvlink gets.
+      out += (file ? "ptxas" : tool) + " error   : " + line.substr(before.size()) + '\n';
+      exceeded = true;
+    } else if (!each.empty() && !is_count(line)) {
+      out += each + '\n';
+    }
+  }
+  return exceeded ? out : std::string();
+}
 
 int exit_status(const std::string& errors) {
   bool shown = true;  // the source line of the last error
@@ -90,7 +174,7 @@ int exit_status(const std::string& errors) {
       shown = true;
     }
   }
-  return 2;
+  return only_calls_of_the_host(errors) ? 1 : 2;
 }
 
 std::string merge_diagnostics(const std::string& device, const std::string& host) {
@@ -99,7 +183,7 @@ std::string merge_diagnostics(const std::string& device, const std::string& host
   for (const std::string* text : {&device, &host}) {
     if (text->empty()) continue;
     for (const std::string& message : messages_of(*text))
-      if (message != "\n" && said.insert(plain(message)).second) out += message;
+      if (message != "\n" && said.insert(plain(message)).second) out += in_nvccs_words(message);
   }
   return out;
 }

@@ -6,6 +6,8 @@
 #include <iostream>
 #include <iterator>
 
+#include "diagnostics.hpp"
+
 namespace sb::nvcc {
 namespace {
 
@@ -68,6 +70,11 @@ finished driver::command(const arguments& line, const child::settings& how) {
     else
       std::ofstream(o_.time_file, std::ios::app) << row;
   }
+  if (const std::string said = limits_exceeded(end.errors, "nvlink"); !said.empty()) {
+    std::cerr << said << std::flush;
+    throw tool_failed{limits_failed};
+  }
+  std::cerr << end.errors << std::flush;
   if (end.status != 0) throw tool_failed{end.status};
   return end;
 }

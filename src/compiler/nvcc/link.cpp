@@ -179,7 +179,9 @@ std::string driver::device_link(const std::string& object) {
   add(generate, device_code_flags());
   add(generate, sanitizer_flags());
   add(generate, {"-fpass-plugin=" + tools_.pass, "-c", merged, "-o", device_object});
-  command(generate);
+  child::settings captured;
+  captured.capture_errors = true;
+  command(generate, captured);
   command(image_link({device_object}, image));
 
   const std::string source = scratch_.file("device_link.c");

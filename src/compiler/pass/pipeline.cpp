@@ -29,6 +29,7 @@
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/managed_variables.hpp"
 #include "compiler/pass/maths.hpp"
+#include "compiler/pass/memory_limits.hpp"
 #include "compiler/pass/parameter_layout.hpp"
 #include "compiler/pass/resource_estimate.hpp"
 #include "compiler/pass/shared_atomics.hpp"
@@ -205,6 +206,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
       }
     }
     shared_layout layout(module, kernels, reach);
+    check_limits(module, ArrayRef(kernels).drop_front(fallbacks.size()));
     lower_context(module, kernels, layout);
   }
   for (kernel& one : kernels) {
