@@ -47,7 +47,8 @@ wait_graph::wait_graph(const trace::trace& t, guesses which) : trace_(t) {
   for (const trace::call& c : t.calls) {
     if (!c.returned && c.thread != none) add_thread(c);
   }
-  if (which == guesses::yes) find_outside();
+  add_stuck();
+  if (which == guesses::yes && t.stuck.empty()) find_outside();
   for (number i = 0; which == guesses::yes && i < t.operations.size(); ++i) {
     if (pending(i) && t.operations[i].started != never) add_memory(i);
   }
@@ -128,12 +129,17 @@ void wait_graph::add_operation(number i) {
 void wait_graph::add_memory(number runs) {
   const trace::operation& o = trace_.operations[runs];
   if (o.kind == trace::operation_kind::host_function) {
+    if (links(runs) != nullptr) return;  // the trace says for whom
+    const auto known = awaits_.find(runs);
+    const std::string why = (known != awaits_.end() ? known->second : "does not return") +
+                            ", perhaps until something is done by {}";
     // One that holds a lock waits for nothing of the device's, mostly.
-    for (const node n : outside_)
-      add(runs, {n, "does not return, perhaps until something is done by {}"});
+    for (const node n : held_) {
+      if (is_thread(n)) add(runs, {n, why});
+    }
+    for (const node n : outside_) add(runs, {n, why});
     for (const trace::call& c : trace_.calls) {
-      if (!c.returned && c.thread != none)
-        add(runs, {thread(c.thread), "does not return, perhaps until something is done by {}"});
+      if (!c.returned && c.thread != none) add(runs, {thread(c.thread), why});
     }
     return;
   }
@@ -198,13 +204,71 @@ void wait_graph::find_outside() {
   }
 }
 
+// "waits for lock 1": which one, where there are several.
+std::string wait_graph::awaited_words(const trace::stuck_thread& s) const {
+  std::vector<number> locks;
+  for (const trace::stuck_thread& each : trace_.stuck) {
+    if (each.what == trace::awaited::lock &&
+        std::find(locks.begin(), locks.end(), each.object) == locks.end())
+      locks.push_back(each.object);
+  }
+  switch (s.what) {
+    case trace::awaited::lock:
+      return locks.size() == 1
+                 ? "waits for a lock"
+                 : fmt::format("waits for lock {}",
+                               std::find(locks.begin(), locks.end(), s.object) - locks.begin());
+    case trace::awaited::condition:
+      return "waits for the signal of a condition";
+    case trace::awaited::semaphore:
+      return "waits for a semaphore";
+    case trace::awaited::barrier:
+      return "waits for others at a barrier";
+    case trace::awaited::thread:
+      return "waits for another thread's end";
+    case trace::awaited::memory:
+      break;
+  }
+  return "waits for a future, an atomic or the like";
+}
+
+// What the trace of a run that hangs has of waits outside of the runtime's calls.
+void wait_graph::add_stuck() {
+  for (const trace::stuck_thread& s : trace_.stuck) {
+    const bool function = s.thread == none;
+    const node who = function ? node{s.function} : thread(s.thread);
+    std::string what = awaited_words(s) + (function ? std::string() : last_call(s.thread));
+    const bool known = s.holder != none || s.holding_function != none;
+    if (known) {
+      const node holder = s.holder != none ? thread(s.holder) : node{s.holding_function};
+      const bool lock = s.what == trace::awaited::lock;
+      if (lock && holder == who)
+        what += ", which it holds itself";
+      else
+        what = lock ? what + ", which is held by {}"
+                    : "waits for the end of {}" + (function ? std::string() : last_call(s.thread));
+      add(who, {holder, what});
+      held_.push_back(who);
+      continue;
+    }
+    awaits_.emplace(who, what);
+    if (!function) outside_.push_back(who);
+  }
+}
+
 // Whatever such a thread waits for, it does not come: from another thread, or from a host function.
 void wait_graph::add_outside() {
   for (const node n : outside_) {
+    const auto known = awaits_.find(n);
     const std::string why =
-        fmt::format("is in none of the runtime's calls{} and waits, perhaps for {{}}",
-                    last_call(static_cast<number>(n - trace_.operations.size())));
+        known != awaits_.end()
+            ? known->second + ", perhaps until something is done by {}"
+            : fmt::format("is in none of the runtime's calls{} and waits, perhaps for {{}}",
+                          last_call(static_cast<number>(n - trace_.operations.size())));
     for (const node other : threads_) add(n, {other, why});
+    for (const node other : held_) {
+      if (is_thread(other)) add(n, {other, why});
+    }
     for (number i = 0; i < trace_.operations.size(); ++i) {
       const trace::operation& o = trace_.operations[i];
       if (pending(i) && o.started != never && o.kind == trace::operation_kind::host_function)
@@ -221,7 +285,7 @@ std::string wait_graph::last_call(number thread) const {
   if (last == nullptr) return {};
   std::string place = text_of_place(trace_, last->place);
   place.erase(0, place.rfind('/') + 1);
-  return fmt::format(" (the last was {}{})", last->name, place.empty() ? "" : ", " + place);
+  return fmt::format(" (its last call was {}{})", last->name, place.empty() ? "" : ", " + place);
 }
 
 // What waits for nothing comes to its end, and so does what waits for such. The rest is stuck.
@@ -376,6 +440,8 @@ std::string wait_graph::sentence(node n, node on) const {
 }
 
 std::string wait_graph::state(node n) const {
+  if (const auto known = awaits_.find(n); known != awaits_.end())
+    return name(n) + " " + known->second;
   if (std::find(outside_.begin(), outside_.end(), n) != outside_.end()) {
     const auto thread = static_cast<number>(n - trace_.operations.size());
     return fmt::format(

@@ -31,9 +31,12 @@ class wait_graph {
   // follow each other in their stream, the first and the last.
   [[nodiscard]] std::vector<node> chain(node from, const std::vector<node>& until = {}) const;
   [[nodiscard]] const std::vector<node>& threads() const { return threads_; }  // that wait in calls
-  // Of a run that hangs: threads that are in none of the runtime's calls. They wait for a lock, a
-  // signal or another thread, which is not in a trace; all but the first may have ended.
+  // Of a run that hangs: threads that are in none of the runtime's calls and wait for something
+  // that nobody is known to have. Where the trace does not say what, all but the first may have
+  // ended.
   [[nodiscard]] const std::vector<node>& outside() const { return outside_; }
+  // Threads and host functions that wait for a lock that somebody has, or for a thread's end.
+  [[nodiscard]] const std::vector<node>& held() const { return held_; }
   // What a chain leaves out between two of its nodes.
   [[nodiscard]] std::vector<node> between(node n, node on) const;
   // Where the questions begin: the threads that wait in calls, and for each what it waits for; the
@@ -66,7 +69,9 @@ class wait_graph {
   void add_memory(trace::number runs);
   void add_thread(const trace::call& c);
   void find_outside();
+  void add_stuck();
   void add_outside();
+  [[nodiscard]] std::string awaited_words(const trace::stuck_thread& s) const;
   [[nodiscard]] std::string last_call(trace::number thread) const;
   void find_stuck();
 
@@ -75,7 +80,9 @@ class wait_graph {
   std::map<trace::number, trace::number> last_in_stream_;  // pending ones
   std::vector<node> threads_;                              // that wait
   std::vector<node> outside_;
-  std::vector<bool> stuck_;  // nodes that can never go on
+  std::vector<node> held_;
+  std::map<node, std::string> awaits_;  // "waits for lock 1", as far as the trace has it
+  std::vector<bool> stuck_;             // nodes that can never go on
 };
 
 }  // namespace sb::analysis

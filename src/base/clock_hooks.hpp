@@ -7,6 +7,22 @@
 
 extern "C" {
 
+// What a thread waits for, so that a program that hangs can be explained.
+enum streambed_awaited_kind : int {
+  streambed_awaits_lock,
+  streambed_awaits_condition,
+  streambed_awaits_semaphore,
+  streambed_awaits_barrier,
+  streambed_awaits_thread,
+  streambed_awaits_memory,
+};
+struct streambed_awaited {
+  streambed_awaited_kind kind;
+  // The system's number of the thread that has it, 0 when nobody has or it is not known; null for
+  // what nobody can have. The key of a thread's end is the thread (announce).
+  int (*holder)(const void* key);
+};
+
 // By the runtime, for the calling thread.
 struct streambed_clock_hooks {
   // 0: no (a thread of the runtime, or a call of the runtime itself); 1: yes; 2: yes, although the
@@ -17,7 +33,7 @@ struct streambed_clock_hooks {
   // From here on wake() counts for the thread. Then it looks whether it has to wait, and goes on
   // (cancel) or waits, for that or for the time (wait; 1: woken, 0: the time came first, or the
   // process ends).
-  void (*prepare)(const void* key, std::uint64_t until_ns);
+  void (*prepare)(const void* key, std::uint64_t until_ns, const streambed_awaited* what);
   int (*wait)();
   void (*cancel)();
   std::size_t (*wake)(const void* key, std::size_t count);  // how many

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include <map>
 #include <utility>
 
 #include "engine/call_frame.hpp"
@@ -37,9 +38,9 @@ void pass(std::uint64_t ns) {
   const hooked_call own;
   model->call(ns);
 }
-void prepare(const void* key, std::uint64_t until_ns) {
+void prepare(const void* key, std::uint64_t until_ns, const streambed_awaited* what) {
   const hooked_call own;
-  model->clocks().prepare(key, until_ns);
+  model->clocks().prepare(key, until_ns, what);
 }
 int wait() {
   const call_frame own;
@@ -93,6 +94,34 @@ static_assert(host_clocks::nobody == trace::none);
 // Host functions have a thread that is the runtime's own.
 std::uint32_t modelled::calling_thread() {
   return e_.record && !engine::in_host_function() ? e_.record->thread() : host_clocks::nobody;
+}
+
+static_assert(static_cast<int>(trace::awaited::lock) == streambed_awaits_lock &&
+              static_cast<int>(trace::awaited::condition) == streambed_awaits_condition &&
+              static_cast<int>(trace::awaited::semaphore) == streambed_awaits_semaphore &&
+              static_cast<int>(trace::awaited::barrier) == streambed_awaits_barrier &&
+              static_cast<int>(trace::awaited::thread) == streambed_awaits_thread &&
+              static_cast<int>(trace::awaited::memory) == streambed_awaits_memory);
+
+void modelled::tell_stuck() {
+  std::map<const void*, trace::number> objects;
+  const auto name = [&](const host_clocks::party& p, trace::number& thread,
+                        trace::number& function) {
+    if (p.self == nullptr) return;
+    if (p.self == host_function_thread_ && host_function_ != nullptr)
+      function = host_function_->recorded.number;
+    else if (p.recorded != nullptr)
+      thread = e_.record->thread(*p.recorded);
+  };
+  for (const host_clocks::stuck_thread& each : clocks_.stuck()) {
+    trace::stuck_thread told;
+    name(each.who, told.thread, told.function);
+    name(each.holder, told.holder, told.holding_function);
+    told.what = static_cast<trace::awaited>(each.what);
+    told.object =
+        objects.emplace(each.key, static_cast<trace::number>(objects.size())).first->second;
+    if (told.thread != trace::none || told.function != trace::none) e_.record->stuck(told);
+  }
 }
 
 bool modelled::wait_for_thread() {

@@ -394,6 +394,7 @@ void engine::impl::hung() {
     const guard lock(mutex);
     record->tell_pending(nodes, scheduler);
   }
+  model->tell_stuck();
   record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
 }
 

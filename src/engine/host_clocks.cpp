@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "engine/call_frame.hpp"
+#include "engine/recorded_call.hpp"
 
 namespace sb::engine {
 
@@ -50,6 +51,7 @@ struct host_clocks::thread {
   std::uint32_t number = 0;
   state at = state::ready;
   const void* key = nullptr;  // waits
+  const streambed_awaited* what = nullptr;
   std::uint64_t until_ns = never;
   std::uint64_t place = 0;  // among those that wait
   bool woken = false;
@@ -58,7 +60,8 @@ struct host_clocks::thread {
   bool begun = false;               // it has come for its first turn
   std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
   std::condition_variable turn;
-  pid_t id = 0;  // once it is adopted, as the next
+  recorded_thread* recorded = nullptr;  // while it is adopted
+  pid_t id = 0;                         // once it is adopted, as the next
   clockid_t processor_time = CLOCK_MONOTONIC;
   std::uint64_t computed_ns = 0;  // when it was looked at last
 
@@ -138,6 +141,7 @@ void host_clocks::adopt(thread* one) {
   attached.clocks = this;
   attached.self = one;
   const std::lock_guard lock(mutex_);
+  one->recorded = &recorded_thread::own();
   one->id = gettid();
   pthread_getcpuclockid(pthread_self(), &one->processor_time);
 }
@@ -279,6 +283,7 @@ void host_clocks::leave() {
   attached.self = nullptr;
   attached.clocks = nullptr;
   std::unique_lock lock(mutex_);
+  me->recorded = nullptr;
   if (gettid() == getpid()) {
     // What the program does at its end is still to come: others may wait for that.
     if (running_ == me) {
@@ -304,12 +309,13 @@ void host_clocks::left() {
   if (attached.self != nullptr) attached.self->inside.store(false, std::memory_order_release);
 }
 
-void host_clocks::prepare(const void* key, std::uint64_t until_ns) {
+void host_clocks::prepare(const void* key, std::uint64_t until_ns, const streambed_awaited* what) {
   thread& me = *self();
   const std::lock_guard lock(mutex_);
   if (me.at == thread::state::outside) me.ns = std::max({me.ns, latest_ns_, stepped_ns_});
   me.at = thread::state::waits;
   me.key = key;
+  me.what = what;
   me.until_ns = until_ns;
   me.place = waits_++;
   me.woken = false;
@@ -338,6 +344,26 @@ void host_clocks::cancel() {
   const void* key = std::exchange(me.key, nullptr);
   me.until_ns = never;
   if (me.woken) wake_locked(key, 1, me.ns, false);
+}
+
+std::vector<host_clocks::stuck_thread> host_clocks::stuck() {
+  const std::lock_guard lock(mutex_);
+  const auto holder = [&](const thread& waits) -> party {
+    const int id = waits.what->holder != nullptr ? waits.what->holder(waits.key) : 0;
+    for (const auto& t : threads_) {
+      const bool is_it = waits.what->kind == streambed_awaits_thread
+                             ? t.get() == waits.key
+                             : id != 0 && t->id == id && t->recorded != nullptr;
+      if (is_it) return {t.get(), t->recorded};
+    }
+    return {};
+  };
+  std::vector<stuck_thread> result;
+  for (const auto& t : threads_) {
+    if (t->at == thread::state::waits && t->what != nullptr)
+      result.push_back({{t.get(), t->recorded}, holder(*t), t->what->kind, t->key});
+  }
+  return result;
 }
 
 std::size_t host_clocks::wake(const void* key, std::size_t count, std::uint64_t ns) {

@@ -25,7 +25,11 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock_hooks.hpp"
+
 namespace sb::engine {
+
+struct recorded_thread;
 
 class host_clocks {
  public:
@@ -87,7 +91,8 @@ class host_clocks {
   }
   // The same in two steps, between which the thread looks whether it has to wait: one that lost its
   // turn runs beside those that wake it.
-  void prepare(const void* key, std::uint64_t until_ns = never);
+  void prepare(const void* key, std::uint64_t until_ns = never,
+               const streambed_awaited* what = nullptr);
   bool wait();
   void cancel();  // instead of wait()
   // Wakes up to `count` of those that wait on the key, in the order in which they came. They go on
@@ -97,6 +102,19 @@ class host_clocks {
   std::size_t wake_by_thread(const void* key, std::size_t count);
   // Who woke the calling thread from its last wait, as calling_thread() says it.
   [[nodiscard]] std::uint32_t woken_by();
+
+  // Those that wait for what they named at prepare(), in the order of their numbers, and who has
+  // that. For a run in which nothing moves.
+  struct party {
+    const thread* self = nullptr;         // null: not known
+    recorded_thread* recorded = nullptr;  // what the recorder keeps of it
+  };
+  struct stuck_thread {
+    party who, holder;
+    streambed_awaited_kind what;
+    const void* key;
+  };
+  [[nodiscard]] std::vector<stuck_thread> stuck();
 
   [[nodiscard]] bool deterministic();
   void stop();  // the process ends: nobody waits for a turn any more

@@ -195,11 +195,13 @@ void modelled::begin_host_function(node& n) {
   clocks_.turn();
   now_ = clocks_.now();
   n.times.begin = now_;
+  host_function_ = &n;
   host_code_begins();
 }
 
 void modelled::end_host_function(node& n) {
   host_code_ran();
+  host_function_ = nullptr;
   clocks_.turn(rounded_ns(host_function_body_ns));
   now_ = clocks_.now();
   host_function_over_ns_ = now_;

@@ -44,6 +44,7 @@ class modelled final : public host_clocks::events {
   void take_clocks();
   void give_clocks_back();
   bool wait_for_thread();  // host_clocks::wait, in the trace
+  void tell_stuck();       // what threads wait for, in the trace of a run that hangs
 
   void before_submission(const node& n);  // what its call costs beside its own cost
 
@@ -143,6 +144,7 @@ class modelled final : public host_clocks::events {
   std::vector<std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2>> waiting_copies_;
   host_clocks::thread* host_function_thread_ = nullptr;
   std::uint64_t host_function_over_ns_ = 0;
+  const node* host_function_ = nullptr;  // that runs
   stream_id last_launch_;
   model_executor executor_;
   host_clocks clocks_;  // last: its thread calls the rest

@@ -115,6 +115,8 @@ class recorder final : public allocation_observer {
   void end_range(trace::number range);
   void mark(const annotation_text& what);
   trace::number thread() { return number_of(recorded_thread::own()); }  // of the calling one
+  trace::number thread(recorded_thread& one) { return number_of(one); }
+  void stuck(const trace::stuck_thread& what) { out_->stuck(what); }
   // The calling thread waited for another one.
   void thread_waited(trace::number other, std::uint64_t begin_ns, std::uint64_t end_ns);
   void name_thread(std::string_view name);                    // the calling one

@@ -55,7 +55,7 @@ int wait_in_turn(const streambed_clock_hooks& h, const futex_call& call) {
                 ? h.now() + ns_of(*call.timeout)
                 : since_begin(real ? CLOCK_REALTIME : CLOCK_MONOTONIC, *call.timeout);
   }
-  h.prepare(call.word, until);
+  h.prepare(call.word, until, &sb::interpose::memory_change);
   if (std::atomic_ref<std::uint32_t>(*call.word).load() != call.value) {
     h.cancel();
     return fails(EAGAIN);

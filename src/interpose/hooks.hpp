@@ -2,6 +2,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdint>
 #include <ctime>
@@ -47,13 +48,26 @@ inline std::uint64_t since_begin(clockid_t clock, const timespec& t) {
   return ns > begin_ns(clock) ? ns - begin_ns(clock) : 0;
 }
 
+inline constexpr streambed_awaited condition_signal{streambed_awaits_condition, nullptr};
+inline constexpr streambed_awaited semaphore_post{streambed_awaits_semaphore, nullptr};
+inline constexpr streambed_awaited barrier_round{streambed_awaits_barrier, nullptr};
+inline constexpr streambed_awaited thread_end{streambed_awaits_thread, nullptr};
+inline constexpr streambed_awaited memory_change{streambed_awaits_memory, nullptr};
+// The C library notes in a lock who has it; of those that read together, nobody.
+inline constexpr streambed_awaited mutex_release{
+    streambed_awaits_lock,
+    [](const void* key) { return static_cast<const pthread_mutex_t*>(key)->__data.__owner; }};
+inline constexpr streambed_awaited rwlock_release{
+    streambed_awaits_lock,
+    [](const void* key) { return static_cast<const pthread_rwlock_t*>(key)->__data.__cur_writer; }};
+
 // Waits until `done` says that it need not, or until the time. Others may come between its look and
 // the wait: they wake it then. False: the time came first, or the process ends.
 template <class Done>
-bool wait_until(const streambed_clock_hooks& h, const void* key, std::uint64_t until_ns,
-                Done&& done) {
+bool wait_until(const streambed_clock_hooks& h, const streambed_awaited& what, const void* key,
+                std::uint64_t until_ns, Done&& done) {
   for (;;) {
-    h.prepare(key, until_ns);
+    h.prepare(key, until_ns, &what);
     if (done()) {
       h.cancel();
       return true;

@@ -8,8 +8,11 @@
 
 #include "interpose/hooks.hpp"
 
+using sb::interpose::barrier_round;
 using sb::interpose::following;
+using sb::interpose::mutex_release;
 using sb::interpose::never;
+using sb::interpose::rwlock_release;
 using sb::interpose::since_begin;
 using sb::interpose::wait_until;
 
@@ -20,12 +23,12 @@ constexpr std::size_t all = ~std::size_t{0};
 // `take` is the C library's function with a time limit: it answers at once when that is over, and
 // knows what would wait for itself.
 template <class Lock>
-int take_in_turn(const streambed_clock_hooks& h, Lock* lock,
+int take_in_turn(const streambed_clock_hooks& h, const streambed_awaited& what, Lock* lock,
                  int (*take)(Lock*, clockid_t, const timespec*), std::uint64_t until_ns = never) {
   constexpr timespec past{}, forever{std::numeric_limits<time_t>::max(), 0};
   int result = take(lock, CLOCK_MONOTONIC, &past);
   if (result != ETIMEDOUT) return result;
-  const bool decided = wait_until(h, lock, until_ns, [&] {
+  const bool decided = wait_until(h, what, lock, until_ns, [&] {
     result = take(lock, CLOCK_MONOTONIC, &past);
     return result != ETIMEDOUT;
   });
@@ -63,9 +66,9 @@ SB_INTERPOSED int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t cloc
                                           const timespec* until) noexcept {
   SB_NEXT(pthread_mutex_clocklock);
   const auto* h = following();
-  return h != nullptr
-             ? take_in_turn(*h, mutex, real_pthread_mutex_clocklock, since_begin(clock, *until))
-             : real_pthread_mutex_clocklock(mutex, clock, until);
+  return h != nullptr ? take_in_turn(*h, mutex_release, mutex, real_pthread_mutex_clocklock,
+                                     since_begin(clock, *until))
+                      : real_pthread_mutex_clocklock(mutex, clock, until);
 }
 
 SB_INTERPOSED int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) noexcept {
@@ -76,18 +79,18 @@ SB_INTERPOSED int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t c
                                              const timespec* until) noexcept {
   SB_NEXT(pthread_rwlock_clockrdlock);
   const auto* h = following();
-  return h != nullptr
-             ? take_in_turn(*h, lock, real_pthread_rwlock_clockrdlock, since_begin(clock, *until))
-             : real_pthread_rwlock_clockrdlock(lock, clock, until);
+  return h != nullptr ? take_in_turn(*h, rwlock_release, lock, real_pthread_rwlock_clockrdlock,
+                                     since_begin(clock, *until))
+                      : real_pthread_rwlock_clockrdlock(lock, clock, until);
 }
 
 SB_INTERPOSED int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
                                              const timespec* until) noexcept {
   SB_NEXT(pthread_rwlock_clockwrlock);
   const auto* h = following();
-  return h != nullptr
-             ? take_in_turn(*h, lock, real_pthread_rwlock_clockwrlock, since_begin(clock, *until))
-             : real_pthread_rwlock_clockwrlock(lock, clock, until);
+  return h != nullptr ? take_in_turn(*h, rwlock_release, lock, real_pthread_rwlock_clockwrlock,
+                                     since_begin(clock, *until))
+                      : real_pthread_rwlock_clockwrlock(lock, clock, until);
 }
 
 SB_INTERPOSED int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock,
@@ -104,7 +107,7 @@ SB_INTERPOSED int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   SB_NEXT(pthread_rwlock_rdlock);
   SB_NEXT(pthread_rwlock_clockrdlock);
   const auto* h = following();
-  return h != nullptr ? take_in_turn(*h, lock, real_pthread_rwlock_clockrdlock)
+  return h != nullptr ? take_in_turn(*h, rwlock_release, lock, real_pthread_rwlock_clockrdlock)
                       : real_pthread_rwlock_rdlock(lock);
 }
 
@@ -112,7 +115,7 @@ SB_INTERPOSED int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   SB_NEXT(pthread_rwlock_wrlock);
   SB_NEXT(pthread_rwlock_clockwrlock);
   const auto* h = following();
-  return h != nullptr ? take_in_turn(*h, lock, real_pthread_rwlock_clockwrlock)
+  return h != nullptr ? take_in_turn(*h, rwlock_release, lock, real_pthread_rwlock_clockwrlock)
                       : real_pthread_rwlock_wrlock(lock);
 }
 
@@ -165,7 +168,7 @@ SB_INTERPOSED int pthread_barrier_wait(pthread_barrier_t* barrier) noexcept {
     h->wake(state.get(), all);
     return PTHREAD_BARRIER_SERIAL_THREAD;
   }
-  wait_until(*h, state.get(), never, [&] {
+  wait_until(*h, barrier_round, state.get(), never, [&] {
     bool over = false;
     with_barriers([&](auto&) { over = state->rounds != round; });
     return over;

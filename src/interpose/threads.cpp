@@ -11,8 +11,11 @@
 
 using sb::interpose::following;
 using sb::interpose::following_from_now;
+using sb::interpose::mutex_release;
 using sb::interpose::never;
+using sb::interpose::semaphore_post;
 using sb::interpose::since_begin;
+using sb::interpose::thread_end;
 using sb::interpose::wait_until;
 
 namespace {
@@ -79,7 +82,7 @@ int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
   // One that the thread has itself is an error for some kinds of mutexes, at once.
   SB_NEXT(pthread_mutex_clocklock);
   constexpr timespec past{};
-  const bool decided = wait_until(h, mutex, never, [&] {
+  const bool decided = wait_until(h, mutex_release, mutex, never, [&] {
     result = real_pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &past);
     return result != ETIMEDOUT;
   });
@@ -125,7 +128,7 @@ clockid_t clock_of(const pthread_cond_t& condition) {
 
 int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
                     pthread_mutex_t* mutex, std::uint64_t until_ns) {
-  h.prepare(condition, until_ns);
+  h.prepare(condition, until_ns, &sb::interpose::condition_signal);
   if (const int result = real_unlock(mutex); result != 0) {
     h.cancel();
     return result;
@@ -138,7 +141,7 @@ int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
 
 int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t until_ns) {
   const auto taken = [&] { return sem_trywait(semaphore) == 0; };
-  if (taken() || sb::interpose::wait_until(h, semaphore, until_ns, taken)) return 0;
+  if (taken() || sb::interpose::wait_until(h, semaphore_post, semaphore, until_ns, taken)) return 0;
   if (until_ns == never) {  // the process ends
     SB_NEXT(sem_wait);
     return real_sem_wait(semaphore);
@@ -169,7 +172,7 @@ SB_INTERPOSED int pthread_join(pthread_t thread, void** value) {
   SB_NEXT(pthread_join);
   void* self = forget(thread);
   if (const auto* h = self != nullptr ? following() : nullptr; h != nullptr) {
-    wait_until(*h, self, never, [&] { return h->over(self) != 0; });
+    wait_until(*h, thread_end, self, never, [&] { return h->over(self) != 0; });
   }
   return real_pthread_join(thread, value);
 }

@@ -75,6 +75,8 @@ void assembler::take(record_kind kind, cursor& in) {
       seen(found.end);
       break;
     }
+    case record_kind::stuck:
+      return take_stuck(in);
     case record_kind::device:
       return take_device(in);
     case record_kind::stream:
@@ -102,6 +104,23 @@ void assembler::take(record_kind kind, cursor& in) {
     default:
       in.wrong();
   }
+}
+
+void assembler::take_stuck(cursor& in) {
+  stuck_thread found;
+  found.thread = in.optional();
+  found.function = in.optional();
+  const auto what = in.u8();
+  found.object = in.u32();
+  found.holder = in.optional();
+  found.holding_function = in.optional();
+  if (what > static_cast<std::uint8_t>(awaited::memory)) return in.wrong();
+  found.what = static_cast<awaited>(what);
+  for (const number thread : {found.thread, found.holder})
+    if (thread != none && !check(in, thread, result.threads.size())) return;
+  for (const number function : {found.function, found.holding_function})
+    if (function != none && !check(in, function, result.operations.size())) return;
+  if (in.good()) result.stuck.push_back(found);
 }
 
 void assembler::take_device(cursor& in) {
@@ -351,6 +370,10 @@ void assembler::close_gaps() {
     for (edge& e : op.waits) e.from = now(e.from);
   }
   for (call& one : result.calls) one.blocked_on = now(one.blocked_on);
+  for (stuck_thread& one : result.stuck) {
+    one.function = now(one.function);
+    one.holding_function = now(one.holding_function);
+  }
   result.operations = std::move(all);
 }
 

@@ -48,6 +48,7 @@ class assembler {
   void take_allocation(cursor& in);
   void take_free(cursor& in);
   void take_stream(cursor& in);
+  void take_stuck(cursor& in);
   void take_device(cursor& in);
   void take_annotation(cursor& in, annotation::shape shape);
   void take_end_of_range(cursor& in);

@@ -12,8 +12,8 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 5;
-inline constexpr std::uint32_t oldest_version = 4;  // says nothing of queues
+inline constexpr std::uint32_t format_version = 6;
+inline constexpr std::uint32_t oldest_version = 4;  // says nothing of queues; 5 nothing of locks
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
 enum class record_kind : std::uint8_t {
@@ -37,6 +37,7 @@ enum class record_kind : std::uint8_t {
   thread_wait,
   end,
   repeated,
+  stuck,
 };
 
 // A file is a row of blocks; block_file.hpp says where each is.

@@ -139,6 +139,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
     if (one.to != 0 || one.freed_by != none) out.freed(i, one.to, one.freed_by);
   }
   for (const annotation& one : what.annotations) store_annotation(out, one);
+  for (const stuck_thread& one : what.stuck) out.stuck(one);
   if (what.head.end != ending::unknown && what.head.end != ending::cut)
     out.close(what.head.end, what.head.deterministic, what.end);
   if (const std::string why = out.problem(); !why.empty())

@@ -84,6 +84,18 @@ struct thread_wait {
   nanoseconds begin = 0, end = 0;
 };
 
+// What a thread, or the host function that runs, waits for outside of the runtime's calls when a
+// run in modelled time hangs.
+enum class awaited : std::uint8_t { lock, condition, semaphore, barrier, thread, memory };
+struct stuck_thread {
+  number thread = none;    // none: a host function
+  number function = none;  // the operation
+  awaited what = awaited::lock;
+  number object = 0;  // tells locks from each other, conditions, and so on
+  // Who has the lock, or is the thread that does not end: a thread, or a host function, if known.
+  number holder = none, holding_function = none;
+};
+
 // A line of the program.
 struct place {
   std::string file;
@@ -219,6 +231,7 @@ struct trace {
   std::vector<stream> streams;
   std::vector<host_thread> threads;
   std::vector<thread_wait> thread_waits;  // modelled time; by the real clock nobody sees them
+  std::vector<stuck_thread> stuck;        // at the end of one that hangs
   std::vector<allocation> allocations;
   std::vector<call> calls;
   std::vector<operation> operations;

@@ -223,6 +223,16 @@ void writer::thread_waited(const thread_wait& what) {
   });
 }
 
+void writer::stuck(const stuck_thread& what) {
+  const guard locked(lock_);
+  append(record_kind::stuck, plain_record_bytes, [&](byte* at) {
+    at = put_optional(put_optional(at, what.thread), what.function);
+    *at++ = static_cast<byte>(what.what);
+    at = put_varint(at, what.object);
+    return put_optional(put_optional(at, what.holder), what.holding_function);
+  });
+}
+
 number writer::allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds when,
                          number call) {
   const guard locked(lock_);

@@ -70,6 +70,7 @@ class writer {
   number thread(std::string_view name = {});
   void name_thread(number which, std::string_view name);
   void thread_waited(const thread_wait& what);
+  void stuck(const stuck_thread& what);
 
   number allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds at,
                    number call);

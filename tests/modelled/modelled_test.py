@@ -30,7 +30,7 @@ class Modelled(unittest.TestCase):
     def program(self, source):
         if source not in self.programs:
             made = self.work / source.stem
-            standard = "c++20" if source.stem in ("ends", "waits") else "c++17"
+            standard = "c++20" if source.stem in ("ends", "locks", "waits") else "c++17"
             subprocess.run([TOOLKIT / "bin/nvcc", f"-std={standard}", "-o", made, source],
                            check=True, timeout=300)
             self.programs[source] = made
@@ -401,12 +401,47 @@ class Modelled(unittest.TestCase):
 
     def test_a_hang_by_a_host_function_that_waits(self):
         hung, stopped = self.stuck("function", root="host function on stream 1 had run for")
-        self.assertIn("host function on stream 1 does not return, perhaps until something is done by host thread 0",
+        self.assertIn("host function on stream 1 waits for a semaphore, perhaps until something is done by host thread 0",
                       hung)
         self.assert_in_order(("waits for kernel works(int*) on stream 1 in cudaStreamSynchronize (stuck.cu:",
                               "comes behind host function on stream 1",
                               "host function on stream 1 had run for"), stopped)
         self.assertIn("and had not returned", stopped)
+
+    def hang_by_locks(self, how):
+        return " ".join(self.run_modelled(HERE / "programs/locks.cu", status=124, arguments=(how,)).stderr.split())
+
+    def test_a_hang_names_who_holds_the_lock_that_a_host_function_wants(self):
+        self.assert_in_order(("These wait for each other in a ring:",
+                              "host thread 0 waits for kernel nothing() on stream 0 in cudaStreamSynchronize (locks.cu:",
+                              "kernel nothing() on stream 0 comes behind host function on stream 0 in its stream",
+                              "host function on stream 0 waits for a lock, which is held by host thread 0",
+                              "Change: Break the ring at one of these places: release a lock before"),
+                             self.hang_by_locks("function"))
+
+    def test_a_hang_by_two_locks_in_opposite_order_names_both_holders(self):
+        words = self.hang_by_locks("order")
+        self.assert_in_order(("These wait for each other in a ring:",
+                              "host thread 0 waits for lock 0 (its last call was cudaStreamSynchronize, locks.cu:",
+                              "which is held by host thread 1",
+                              "host thread 1 waits for lock 1, which is held by host thread 0"), words)
+
+    def test_a_hang_through_a_thread_that_is_joined_names_the_lock(self):
+        self.assert_in_order(("host thread 0 waits for the end of host thread 1",
+                              "host thread 1 waits for a lock, which is held by host thread 0"),
+                             self.hang_by_locks("joined"))
+
+    def test_a_thread_that_takes_its_own_lock_is_told(self):
+        self.assertRegex(self.hang_by_locks("own"), r"host thread 0 waits for a lock \(.*\), which it holds itself")
+
+    def test_a_hang_through_a_lock_a_stream_and_a_condition_is_one_ring(self):
+        self.assert_in_order(("These wait for each other in a ring:",
+                              "host thread 1 waits for a lock, which is held by host thread 0",
+                              "host thread 0 waits for host function on stream 0 in cudaStreamSynchronize",
+                              "host function on stream 0 waits for the signal of a condition, perhaps until "
+                              "something is done by host thread 1", "Change:"),
+                             self.hang_by_locks("chain"))
+        self.same_twice(HERE / "programs/locks.cu", status=124, arguments=("chain",))
 
     def test_a_hang_by_a_flag_that_nobody_sets(self):
         hung, stopped = self.stuck("flag")

@@ -65,6 +65,11 @@ inline std::string everything(const trace& what) {
     list(w.thread, w.other, w.begin, w.end);
     out << '\n';
   }
+  for (const stuck_thread& s : what.stuck) {
+    out << "stuck";
+    list(s.thread, s.function, static_cast<int>(s.what), s.object, s.holder, s.holding_function);
+    out << '\n';
+  }
   for (const annotation& a : what.annotations) {
     out << "annotation " << a.domain << '/' << a.category << '/' << a.text;
     list(static_cast<int>(a.what), a.thread, a.colour, a.begin, a.end);

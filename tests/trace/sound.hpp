@@ -33,6 +33,10 @@ inline void expect_sound(const trace& t) {
   }
   for (const thread_wait& w : t.thread_waits)
     sound &= w.thread < t.threads.size() && w.other < t.threads.size();
+  for (const stuck_thread& s : t.stuck)
+    sound &= points(s.thread, t.threads.size()) && points(s.holder, t.threads.size()) &&
+             points(s.function, t.operations.size()) &&
+             points(s.holding_function, t.operations.size());
   for (const annotation& a : t.annotations) sound &= points(a.thread, t.threads.size());
   EXPECT_TRUE(sound);
 

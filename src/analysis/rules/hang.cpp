@@ -138,9 +138,14 @@ void find_hang(const trace::trace& t, findings& out) {
           "where each of them is.";
     }
   } else {
-    f.change =
-        "Break the ring at one of these places: issue what is waited for first, use another stream "
-        "or more hardware connections, or wait for less.";
+    const bool by_locks = std::any_of(ring.begin(), ring.end(), [&](node n) {
+      return std::find(graph.held().begin(), graph.held().end(), n) != graph.held().end();
+    });
+    f.change = by_locks
+                   ? "Break the ring at one of these places: release a lock before waiting for "
+                     "what needs it, and take several locks in the same order everywhere."
+                   : "Break the ring at one of these places: issue what is waited for first, use "
+                     "another stream or more hardware connections, or wait for less.";
     // The ring begins with a thread, or where what the first one waits for comes into it.
     if (!graph.is_thread(ring.front()) && !graph.threads().empty()) {
       const std::vector<node> entry = graph.chain(graph.threads().front(), ring);
@@ -152,6 +157,8 @@ void find_hang(const trace::trace& t, findings& out) {
                                : "The host waits for what waits for each other in a ring:";
     told.add_ring(ring);
     for (const node thread : graph.threads()) told.add_chain(graph.chain(thread, ring), false);
+    for (const node waits : graph.held()) told.add_chain(graph.chain(waits, ring), false);
+    told.add_outside();
     std::vector<number> operations, calls;
     for (const node n : ring) {
       if (!graph.is_thread(n)) operations.push_back(static_cast<number>(n));

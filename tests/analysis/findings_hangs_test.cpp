@@ -1,0 +1,298 @@
+// Findings about runs that hang, and about what is pending when a run is ended.
+#include <gmock/gmock.h>
+#include <algorithm>
+
+#include <gtest/gtest.h>
+
+#include "analysis/words.hpp"
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+TEST(Findings, AHangNamesTheRingOfWaits) {
+  // With one connection, the kernel that would raise the flag is behind one that cannot start.
+  program_builder b;
+  b.connections(1);
+  const number s1 = b.stream(), s2 = b.stream();
+  const number flag = b.allocation(trace::memory_kind::device, 4);
+  const number waits = b.kernel(s1, "waits_for_flag", 10_us);
+  b.reads(flag);
+  const number next = b.kernel(s1, "next", 10_us);
+  const number raises = b.kernel(s2, "raises_flag", 10_us);
+  b.writes(flag);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  for (const number o : {waits, next, raises}) t.operations[o].ended = never;
+  for (const number o : {next, raises}) {
+    t.operations[o].started = t.operations[o].ready = never;
+    t.operations[o].waits.clear();
+  }
+  t.operations[next].waits = {
+      {.from = waits, .cause = trace::wait_cause::stream_order, .until = never}};
+  t.operations[raises].waits = {
+      {.from = next, .cause = trace::wait_cause::queue_head, .until = never}};
+  t.calls.back().returned = false;
+  t.calls.back().end = t.end;
+
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  const finding& f = e.findings[0];
+  EXPECT_EQ(f.rule, "hang");
+  EXPECT_EQ(f.weight, severity::hang);
+  EXPECT_THAT(f.operations, testing::UnorderedElementsAre(waits, next, raises));
+  ASSERT_EQ(f.evidence.size(), 4U);
+  EXPECT_THAT(f.evidence[0], testing::HasSubstr("host thread 0 waits for kernel raises_flag"));
+  EXPECT_THAT(text_of(t, e), testing::HasSubstr("is in hardware queue 0 behind"));
+  EXPECT_EQ(f.calls.size(), 1U);
+}
+
+// A host function waits for the thread that waits for it; another stream waits by an event.
+trace::trace stuck_host_function(trace::ending how) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number function = b.host_function(s1, "slow", 10_us);
+  const number record = b.record(s1, 7);
+  const number wait = b.wait(s2, 7);
+  const number after = b.kernel(s2, "after", 10_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = how;
+  for (const number o : {function, record, wait, after}) {
+    t.operations[o].ended = never;
+    t.operations[o].waits.clear();
+    if (o != function) t.operations[o].started = t.operations[o].ready = never;
+  }
+  const auto waits = [&](number o, number on, trace::wait_cause cause) {
+    t.operations[o].waits = {{.from = on, .cause = cause, .until = never}};
+  };
+  waits(record, function, trace::wait_cause::stream_order);
+  waits(wait, record, trace::wait_cause::event);
+  waits(after, wait, trace::wait_cause::stream_order);
+  t.calls.back().returned = false;
+  t.calls.back().end = t.end;
+  t.calls.back().blocked_on = after;
+  return t;
+}
+
+TEST(Findings, AHangGoesThroughHostFunctionsEventsAndCalls) {
+  const trace::trace t = stuck_host_function(trace::ending::hung);
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  const finding& f = e.findings[0];
+  EXPECT_EQ(f.rule, "hang");
+  EXPECT_EQ(f.evidence.size(), 5U);
+  const std::string text = text_of(t, e);
+  EXPECT_THAT(text, testing::HasSubstr("does not return, perhaps until"));
+  EXPECT_THAT(text, testing::HasSubstr("waits for event"));
+  EXPECT_THAT(text, testing::HasSubstr("in cudaDeviceSynchronize"));
+}
+
+// A thread holds a lock and waits for another one, which waits for a host function that takes it.
+TEST(Findings, AHangNamesTheThreadThatWaitsOutsideOfCalls) {
+  program_builder b;
+  const number s = b.stream();
+  b.line(10).kernel(s, "before", 10_us);
+  b.line(11).synchronize(s);
+  b.thread(1);
+  b.host_code(50_us);
+  const number function = b.line(20).host_function(s, "takes_the_lock", 10_us);
+  b.line(21).synchronize(s);
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  t.operations[function].ended = never;
+  t.calls.back().returned = false;
+  t.calls.back().blocked_on = function;
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  EXPECT_THAT(e.findings[0].evidence,
+              testing::ElementsAre(
+                  "host thread 0 is in none of the runtime's calls (its last call was "
+                  "cudaStreamSynchronize, program.cu:11) and waits, perhaps for host thread 1",
+                  testing::HasSubstr("host thread 1 waits for host function takes_the_lock"),
+                  testing::HasSubstr("perhaps until something is done by host thread 0")));
+}
+
+// What the trace knows of the program's own waits takes the place of guesses.
+TEST(Findings, AHangNamesTheHolderOfALockAndGuessesOnlyWhereNobodyIsKnown) {
+  program_builder b;
+  const number s = b.stream();
+  for (const number thread : {0U, 1U, 2U}) {
+    b.thread(thread);
+    b.line(10 + thread).kernel(s, "work", 10_us);
+    b.line(20 + thread).synchronize(s);
+  }
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  t.stuck = {{.thread = 1, .what = trace::awaited::lock, .object = 0, .holder = 2},
+             {.thread = 2, .what = trace::awaited::lock, .object = 4}};
+  const explanation readers = explain(t);
+  ASSERT_FALSE(readers.findings.empty());
+  EXPECT_THAT(readers.findings[0].evidence,
+              testing::ElementsAre("host thread 1 waits for lock 0 (its last call was "
+                                   "cudaStreamSynchronize, program.cu:21), which is held by host "
+                                   "thread 2",
+                                   "host thread 2 waits for lock 1 (its last call was "
+                                   "cudaStreamSynchronize, program.cu:22), perhaps until something "
+                                   "is done by host thread 1"));
+  t.stuck[1].holder = 1;
+  const explanation ring = explain(t);
+  EXPECT_EQ(ring.findings[0].why, "These wait for each other in a ring:");
+  ASSERT_EQ(ring.findings[0].evidence.size(), 2U);
+  for (const std::string& sentence : ring.findings[0].evidence)
+    EXPECT_THAT(sentence, testing::Not(testing::HasSubstr("perhaps")));
+  EXPECT_THAT(ring.findings[0].change, testing::HasSubstr("in the same order"));
+}
+
+TEST(Findings, AHangWithoutWorkOfTheDeviceNamesTheThreads) {
+  program_builder b;
+  const number s = b.stream();
+  for (const number thread : {0U, 1U, 2U}) {
+    b.thread(thread);
+    b.line(10 + thread).kernel(s, "work", 10_us);
+    b.line(20 + thread).synchronize(s);
+  }
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  // The last one was waited for behind its last call.
+  t.thread_waits.push_back({.thread = 0, .other = 2, .begin = t.end, .end = t.end + 1});
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  EXPECT_THAT(e.findings[0].why, testing::HasSubstr("no work of the device was pending"));
+  EXPECT_THAT(e.findings[0].evidence,
+              testing::ElementsAre(testing::AllOf(testing::HasSubstr("host thread 0"),
+                                                  testing::HasSubstr("it waits for a lock")),
+                                   testing::AllOf(testing::HasSubstr("host thread 1"),
+                                                  testing::HasSubstr("it has ended, or waits"))));
+}
+
+TEST(Findings, AProgramThatWasKilledWhileItWaitedDoesNotHang) {
+  for (const trace::ending how : {trace::ending::unknown, trace::ending::stopped}) {
+    const trace::trace t = stuck_host_function(how);
+    for (const finding& f : explain(t).findings) EXPECT_NE(f.rule, "hang");
+  }
+}
+
+TEST(Findings, AProgramWhoseTimeWasOverHasItsPendingWorkNamed) {
+  const trace::trace t = stuck_host_function(trace::ending::stopped);
+  const explanation e = explain(t);
+  const auto found = std::find_if(e.findings.begin(), e.findings.end(),
+                                  [](const finding& f) { return f.rule == "pending"; });
+  ASSERT_NE(found, e.findings.end());
+  EXPECT_EQ(found->weight, severity::warning);
+  EXPECT_THAT(found->operations, testing::UnorderedElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(found->calls.size(), 1U);
+  // From the thread that waits to the one that runs.
+  ASSERT_EQ(found->evidence.size(), 5U);
+  EXPECT_THAT(found->evidence[0], testing::HasSubstr("host thread 0 waits for kernel after"));
+  EXPECT_THAT(found->evidence[2], testing::HasSubstr("waits for event 7"));
+  EXPECT_THAT(found->evidence[4], testing::HasSubstr("host function slow"));
+  EXPECT_THAT(found->evidence[4], testing::HasSubstr("had not returned"));
+}
+
+// Kernels of one stream behind one that runs, and others that the host does not wait for.
+TEST(Findings, WhatIsPendingBeyondAFewSentencesIsCounted) {
+  program_builder b;
+  const number s1 = b.stream();
+  std::vector<number> all{b.kernel(s1, "first", 10_us)};
+  for (int i = 0; i < 30; ++i) all.push_back(b.kernel(s1, "next", 10_us));
+  const number last = all.back();
+  for (int i = 0; i < 20; ++i) all.push_back(b.kernel(b.stream(), "other", 10_us));
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::stopped;
+  for (const number o : all) {
+    t.operations[o].ended = never;
+    t.operations[o].waits.clear();
+    if (o == 0 || o > last) continue;
+    t.operations[o].started = t.operations[o].ready = never;
+    t.operations[o].waits = {
+        {.from = o - 1, .cause = trace::wait_cause::stream_order, .until = never}};
+  }
+  t.calls.back().returned = false;
+  t.calls.back().blocked_on = last;
+  const finding f = found(t, "pending");
+  EXPECT_EQ(f.count, 51U);
+  ASSERT_EQ(f.evidence.size(), 9U);
+  EXPECT_THAT(f.evidence[1], testing::HasSubstr("with 29 between them"));
+  EXPECT_THAT(f.evidence[2], testing::HasSubstr("kernel first on stream 1 had run for"));
+  EXPECT_EQ(f.evidence[8], "and 15 more operations were not over");
+}
+
+// One of several connections is enough: what holds another is no ring as long as one may be free.
+TEST(Findings, AWaitForOneOfSeveralConnectionsIsARingOnlyIfAllAreStuck) {
+  for (const bool one_runs : {true, false}) {
+    program_builder b;
+    const number s1 = b.stream(), s2 = b.stream(), s3 = b.stream();
+    const number a = b.kernel(s1, "a", 10_us), c = b.kernel(s2, "c", 10_us);
+    const number opens = b.kernel(s3, "opens", 10_us);
+    b.synchronize();
+    trace::trace t = b.run();
+    t.head.end = trace::ending::stopped;
+    for (const number o : {a, c, opens}) {
+      t.operations[o].started = t.operations[o].ready = t.operations[o].ended = never;
+      t.operations[o].waits = {{.from = opens, .cause = trace::wait_cause::event, .until = never}};
+    }
+    t.operations[opens].waits = {
+        {.from = a, .cause = trace::wait_cause::queue_head, .until = never},
+        {.from = c, .cause = trace::wait_cause::queue_head, .until = never}};
+    if (one_runs) {
+      t.operations[c].waits.clear();
+      t.operations[c].started = t.operations[c].ready = 0;
+    }
+    t.calls.back().returned = false;
+    t.calls.back().blocked_on = opens;
+    const finding f = found(t, one_runs ? "pending" : "hang");
+    EXPECT_THAT(f.evidence[1], testing::HasSubstr("all 2 are held, one of them by"));
+  }
+}
+
+TEST(Findings, WaitsAreNamedByTheEventOfTheirRecord) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "work", 10_us);
+  b.record(s1, 7);
+  const number wait = b.wait(s2, 7);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.operations[wait].event = none;
+  EXPECT_EQ(name_of(t, wait), "wait for event 7");
+  t.operations[wait].record = none;
+  EXPECT_EQ(name_of(t, wait), "wait for an event that is complete");
+}
+
+TEST(Findings, AProgramWhoseTimeWasOverWithNothingPendingHasNothingToTell) {
+  program_builder b;
+  b.kernel(b.stream(), "work", 1_ms);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::stopped;
+  for (const finding& f : explain(t).findings) EXPECT_NE(f.rule, "pending");
+}
+
+// What waits for each other by its streams and events needs no guess.
+TEST(Findings, ARingIsNamedThoughTheProgramWasKilled) {
+  trace::trace t = stuck_host_function(trace::ending::unknown);
+  t.operations[0].started = never;
+  t.operations[0].waits = {{.from = 3, .cause = trace::wait_cause::queue_head, .until = never}};
+  const explanation e = explain(t);
+  ASSERT_FALSE(e.findings.empty());
+  EXPECT_EQ(e.findings[0].rule, "hang");
+  EXPECT_THAT(text_of(t, e), testing::HasSubstr("when the recording ends"));
+}
+
+TEST(Findings, ARunThatWasKilledIsNotAHang) {
+  program_builder b;
+  const number k = b.kernel(b.stream(), "work", 1_ms);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::unknown;
+  t.operations[k].ended = never;
+  t.calls.back().returned = false;
+  expect_healthy(t);
+}
+
+}  // namespace
+}  // namespace sb::analysis
