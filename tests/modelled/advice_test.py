@@ -66,6 +66,13 @@ class Advice(unittest.TestCase):
         for buffers in (1, 2):
             self.assertEqual(self.explained("pipeline", "as_is", buffers, 0)["findings"], [])
 
+    def test_a_wait_for_an_event_that_the_data_does_not_need(self):
+        self.check("needless-event-wait", 5, "send_back", 8, 0)
+
+    def test_a_wait_for_an_event_that_the_data_needs(self):
+        rules = [finding["rule"] for finding in self.explained("send_back", "as_is", 1, 0)["findings"]]
+        self.assertNotIn("needless-event-wait", rules)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -144,6 +144,37 @@ void pipeline(int buffers) {
   std::printf("%.0f\n", sum);
 }
 
+// The results of each turn are sent back on a stream of their own, for whose end the next turn
+// waits; applied: it does not. With one buffer for all turns it has to.
+void send_back(bool applied, int buffers) {
+  constexpr int parts = 8, n = 1 << 20;
+  float *host, *device;
+  cudaMallocHost(&host, parts * n * sizeof(float));
+  float* own[parts];
+  for (int k = 0; k < parts; ++k) {
+    if (k < buffers) cudaMalloc(&device, n * sizeof(float));
+    own[k] = device;
+  }
+  cudaStream_t works, sends;
+  cudaStreamCreateWithFlags(&works, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&sends, cudaStreamNonBlocking);
+  cudaEvent_t done, sent;
+  cudaEventCreateWithFlags(&done, cudaEventDisableTiming);
+  cudaEventCreateWithFlags(&sent, cudaEventDisableTiming);
+  touch<<<n / 256, 256, 0, works>>>(own[0], n);
+  cudaStreamSynchronize(works);
+  for (int k = 0; k < parts; ++k) {
+    for (int i = 0; i < 40; ++i) touch<<<n / 256, 256, 0, works>>>(own[k], n);
+    cudaEventRecord(done, works);
+    cudaStreamWaitEvent(sends, done, 0);
+    cudaMemcpyAsync(host + k * n, own[k], n * sizeof(float), cudaMemcpyDeviceToHost, sends);
+    if (applied) continue;
+    cudaEventRecord(sent, sends);
+    cudaStreamWaitEvent(works, sent, 0);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -156,5 +187,6 @@ int main(int count, char** words) {
   if (what == "copy_sequence") sequence(applied, times, length, true);
   if (what == "copies_back") copies_back(applied);
   if (what == "pipeline") pipeline(times);
+  if (what == "send_back") send_back(applied, times);
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

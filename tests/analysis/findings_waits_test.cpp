@@ -1,0 +1,188 @@
+// Waits for events that the data does not need, and those that it does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+constexpr auto device_memory = trace::memory_kind::device;
+
+struct scene {
+  program_builder b;
+  number s1 = b.stream(), s2 = b.stream(), s3 = b.stream(), e = b.event();
+  number a = b.allocation(device_memory, 1 << 20), other = b.allocation(device_memory, 1 << 20);
+
+  // A kernel on the first stream, for whose event the second one waits.
+  void first_kernel() { b.line(10).kernel(s1, "first", 300_us), b.reads(a).writes(a); }
+  void ordered() {
+    b.line(11).record(s1, e);
+    b.line(12).wait(s2, e);
+  }
+  number second_kernel(number memory) {
+    const number k = b.line(13).kernel(s2, "second", 300_us);
+    b.reads(memory).writes(memory);
+    return k;
+  }
+};
+
+TEST(FindingsOfWaits, AWaitThatTheDataDoesNotNeedIsFound) {
+  scene with;
+  with.first_kernel();
+  with.ordered();
+  with.second_kernel(with.other);
+  with.b.synchronize();
+  const trace::trace t = with.b.run();
+  const finding f = found(t, "needless-event-wait");
+  scene without;
+  without.first_kernel();
+  without.second_kernel(without.other);
+  without.b.synchronize();
+  const nanoseconds gained = t.end - without.b.run().end;
+  EXPECT_GT(f.cost, 280_us);
+  EXPECT_LE(f.cost, gained);  // the calls stay
+  ASSERT_EQ(f.operations.size(), 1U);
+  EXPECT_EQ(t.operations[f.operations[0]].kind, trace::operation_kind::event_wait);
+}
+
+TEST(FindingsOfWaits, AWaitThatTheDataNeedsIsNot) {
+  scene same;  // the same memory
+  same.first_kernel();
+  same.ordered();
+  same.second_kernel(same.a);
+  same.b.synchronize();
+  expect_without(same.b.run(), "needless-event-wait");
+
+  scene later;  // needed by what comes after that
+  later.first_kernel();
+  later.ordered();
+  later.second_kernel(later.other);
+  later.b.line(14).kernel(later.s2, "third", 10_us);
+  later.b.reads(later.a);
+  later.b.synchronize();
+  expect_without(later.b.run(), "needless-event-wait");
+
+  scene further;  // by what comes after that on another stream
+  const number e2 = further.b.event();
+  further.first_kernel();
+  further.ordered();
+  further.second_kernel(further.other);
+  further.b.line(14).record(further.s2, e2);
+  further.b.line(15).wait(further.s3, e2);
+  further.b.line(16).kernel(further.s3, "third", 10_us);
+  further.b.reads(further.a);
+  further.b.synchronize();
+  expect_without(further.b.run(), "needless-event-wait");
+
+  scene through_host;  // by what the host issues when it has waited
+  through_host.first_kernel();
+  through_host.ordered();
+  through_host.second_kernel(through_host.other);
+  through_host.b.line(14).synchronize(through_host.s2);
+  through_host.b.line(15).kernel(through_host.s3, "third", 10_us);
+  through_host.b.reads(through_host.a);
+  through_host.b.synchronize();
+  expect_without(through_host.b.run(), "needless-event-wait");
+}
+
+// Memory that is only read may be read at any time.
+TEST(FindingsOfWaits, AWaitBetweenReadersIsFoundAndOneBeforeAWriterIsNot) {
+  for (const bool writes : {false, true}) {
+    scene s;
+    s.b.line(10).kernel(s.s1, "first", 300_us);
+    s.b.reads(s.a);
+    s.ordered();
+    s.b.line(13).kernel(s.s2, "second", 300_us);
+    writes ? s.b.writes(s.a) : s.b.reads(s.a);
+    s.b.synchronize();
+    if (writes)
+      expect_without(s.b.run(), "needless-event-wait");
+    else
+      (void)found(s.b.run(), "needless-event-wait");
+  }
+}
+
+TEST(FindingsOfWaits, PartsOfAnAllocationAreToldApartWhereTheyAreExact) {
+  for (const std::uint64_t at : {0U, 1U << 19}) {
+    scene s;
+    s.b.line(10).copy(s.s1, to_device, 1 << 19, 300_us);
+    s.b.writes(s.a, 0, 1 << 19);
+    s.ordered();
+    s.b.line(13).copy(s.s2, to_host, 1 << 19, 300_us);
+    s.b.reads(s.a, at, 1 << 19);
+    s.b.synchronize();
+    if (at == 0)
+      expect_without(s.b.run(), "needless-event-wait");
+    else
+      (void)found(s.b.run(), "needless-event-wait");
+  }
+}
+
+// The host waits for the second stream, and may then read what the first has copied to it.
+TEST(FindingsOfWaits, AWaitForTheHostsSakeIsNot) {
+  for (const bool host_waits_for_all : {false, true}) {
+    scene s;
+    s.first_kernel();
+    s.b.line(10).copy(s.s1, to_host, 1 << 20, 20_us);
+    s.b.reads(s.a);
+    s.ordered();
+    s.second_kernel(s.other);
+    host_waits_for_all ? s.b.line(20).synchronize() : s.b.line(20).synchronize(s.s2);
+    s.b.synchronize();
+    if (host_waits_for_all)
+      (void)found(s.b.run(), "needless-event-wait");
+    else
+      expect_without(s.b.run(), "needless-event-wait");
+  }
+}
+
+TEST(FindingsOfWaits, WhereSomethingIsNotKnownNothingIsSaid) {
+  for (const bool first : {false, true}) {  // a kernel whose memory is not in the trace
+    scene s;
+    s.first_kernel();
+    if (first) s.b.line(10).kernel(s.s1, "unknown", 10_us);
+    s.ordered();
+    s.second_kernel(s.other);
+    if (!first) s.b.line(14).kernel(s.s2, "unknown", 10_us);
+    s.b.synchronize();
+    expect_without(s.b.run(), "needless-event-wait");
+  }
+  scene function;
+  function.first_kernel();
+  function.ordered();
+  function.second_kernel(function.other);
+  function.b.line(14).host_function(function.s2, "asks", 1_us);
+  function.b.synchronize();
+  expect_without(function.b.run(), "needless-event-wait");
+
+  scene timed;
+  timed.first_kernel();
+  timed.ordered();
+  timed.second_kernel(timed.other);
+  timed.b.synchronize();
+  trace::trace t = timed.b.run();
+  t.calls.push_back(t.calls.back());
+  t.calls.back().name = "cudaEventElapsedTime";
+  t.calls.back().begin = t.calls.back().end = t.end;
+  t.calls.back().blocked = 0;
+  expect_without(t, "needless-event-wait");
+}
+
+// Each of two waits could be left out, but not both.
+TEST(FindingsOfWaits, OneOfTwoWaitsThatOrderTheSameStays) {
+  scene s;
+  const number e2 = s.b.event();
+  s.first_kernel();
+  s.b.line(11).record(s.s1, s.e);
+  s.b.line(12).record(s.s1, e2);
+  s.b.line(13).wait(s.s2, s.e);
+  s.b.line(14).wait(s.s2, e2);
+  s.second_kernel(s.a);
+  s.b.synchronize();
+  expect_without(s.b.run(), "needless-event-wait");
+}
+
+}  // namespace
+}  // namespace sb::analysis
