@@ -142,7 +142,7 @@ TEST_P(rows, loops_over_the_grid_go_through_memory_side_by_side) {
   EXPECT_LE(device.kernel("strided_sums").row_threads, device.kernel("plain").row_threads);
 }
 
-// Two rounds at a time must end where one at a time would.
+// Several rounds at a time must end where one at a time would.
 TEST_P(rows, an_index_that_strides_may_wrap_between_threads_and_between_rounds) {
   constexpr unsigned threads = 64, most_rounds = 1000;
   const auto one_by_one = [](unsigned place, unsigned start, unsigned n, unsigned step) {
@@ -166,6 +166,12 @@ TEST_P(rows, an_index_that_strides_may_wrap_between_threads_and_between_rounds) 
           if (!ends) continue;
           ++tried;
           outcome done = device.run("counted_rounds", {4}, {16}, 0, counts.data(), start, n, step);
+          EXPECT_EQ(counts, expected) << start << " " << n << " " << step;
+          EXPECT_TRUE(!several || of(done) == way::joined);
+          const unsigned odd[] = {0, 1, 0, 1};
+          const unsigned* at = odd;
+          std::fill(counts.begin(), counts.end(), 0);
+          done = device.run("read_rounds", {4}, {16}, 0, at, counts.data(), start, n, step);
           EXPECT_EQ(counts, expected) << start << " " << n << " " << step;
           EXPECT_TRUE(!several || of(done) == way::joined);
         }

@@ -5,8 +5,11 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+
+#include <memory>
 
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/reading_ahead.hpp"
@@ -20,6 +23,7 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned largest_loop = 400;  // instructions
+constexpr std::size_t largest_sum = 16;
 constexpr std::uint64_t line_bytes = 64;
 constexpr unsigned most_streams = 4;
 constexpr unsigned deepest_step = 8;
@@ -262,10 +266,85 @@ void copy_round(const Loop& loop, BasicBlock* before, round_copy& copy,
   copy.back->getTerminator()->eraseFromParent();
 }
 
+using loop_variables = MapVector<PHINode*, PHINode*>;  // and what they are in the common rounds
+
+// Reads, and changes nothing but its own variables.
+bool only_adds_up(const Loop& loop) {
+  std::size_t size = 0;
+  bool reads = false;
+  for (BasicBlock* block : loop.blocks()) {
+    for (Instruction& inst : *block) {
+      auto* load = dyn_cast<LoadInst>(&inst);
+      reads |= load != nullptr;
+      if ((load && !load->isSimple()) || inst.mayHaveSideEffects() ||
+          (!load && inst.mayReadOrWriteMemory()) || ++size > largest_sum) {
+        return false;
+      }
+    }
+  }
+  return reads && loop.getNumBlocks() == 1;
+}
+
+// How many rounds of a sum go together, each of which reads elsewhere. On a Neoverse N1 (and the
+// core that it comes from) rounds of one grid tend to share places of the first cache, and one at a
+// time is best; a V1 is quicker by half with four.
+unsigned rounds_together() {
+  StringRef core = sys::getHostCPUName();
+  return core == "neoverse-n1" || core == "cortex-a76" ? 1 : 4;
+}
+
+// Some rounds, one behind the other.
+struct several_rounds {
+  std::vector<std::unique_ptr<round_copy>> rounds;
+  SmallVector<Value*, 4> sums, indices;  // where each begins
+  Value* next = nullptr;                 // and the one behind them
+  BasicBlock* first = nullptr;
+  BasicBlock* back = nullptr;
+
+  void make(const stride_loop& found, BasicBlock* top, BasicBlock* before, Value* index, Value* sum,
+            const loop_variables& variables) {
+    IRBuilder<> builder(top);
+    Value* step = before_round(builder, found.step, *found.loop);
+    unsigned count = rounds_together();
+    if (!step || count < 2) {
+      return;
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      sums.push_back(i == 0 ? sum : builder.CreateAdd(sums.back(), step));
+      indices.push_back(i == 0 ? index : builder.CreateAdd(found.start, sums.back()));
+      const round_copy* last = i == 0 ? nullptr : rounds.back().get();
+      auto round = std::make_unique<round_copy>();
+      copy_round(*found.loop, before, *round, [&](PHINode& phi) -> Value* {
+        return &phi == found.index ? indices.back()
+               : last ? last->of(phi.getIncomingValueForBlock(found.loop->getLoopLatch()))
+                      : variables.lookup(&phi);
+      });
+      if (last) {
+        BranchInst::Create(round->first, last->back);
+      }
+      rounds.push_back(std::move(round));
+    }
+    next = builder.CreateAdd(sums.back(), step);
+    first = rounds.front()->first;
+    back = rounds.back()->back;
+  }
+
+  Value* of(Value* value) const { return rounds.back()->of(value); }
+
+  void close(const stride_loop& found, BasicBlock* top, PHINode* sum,
+             const loop_variables& variables) {
+    sum->addIncoming(next, back);
+    for (auto [phi, variable] : variables) {
+      variable->addIncoming(of(phi->getIncomingValueForBlock(found.loop->getLoopLatch())), back);
+    }
+    BranchInst::Create(top, back);
+  }
+};
+
 // A value of the loop's last round, behind the common rounds: the variable that takes it into the
 // next round, if there is one.
-Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, const stride_loop& found,
-             BasicBlock* top, const round_copy& round) {
+Value* carry(Value* value, const loop_variables& variables, const stride_loop& found,
+             BasicBlock* top, const round_copy& round, const several_rounds& several) {
   if (round.of(value) == value) {
     return value;  // not of the loop
   }
@@ -277,6 +356,9 @@ Value* carry(Value* value, const MapVector<PHINode*, PHINode*>& variables, const
   auto* fresh = PHINode::Create(value->getType(), 2, "", top->begin());
   fresh->addIncoming(PoisonValue::get(value->getType()), found.guard);
   fresh->addIncoming(round.of(value), round.back);
+  if (several.back) {
+    fresh->addIncoming(several.of(value), several.back);
+  }
   return fresh;
 }
 
@@ -305,7 +387,7 @@ void separate(const stride_loop& found, const uniformity& uniform,
   Type* type = found.start->getType();
   auto* sum = builder.CreatePHI(type, 2, "common.sum");
   auto* went = builder.CreatePHI(builder.getInt1Ty(), 2, "common.went");
-  MapVector<PHINode*, PHINode*> variables;
+  loop_variables variables;
   for (PHINode& phi : header->phis()) {
     if (&phi != found.index) {
       variables[&phi] = builder.CreatePHI(phi.getType(), 2, phi.getName() + ".common");
@@ -320,6 +402,10 @@ void separate(const stride_loop& found, const uniformity& uniform,
   round_copy round;
   copy_round(loop, preheader, round,
              [&](PHINode& phi) -> Value* { return &phi == found.index ? index : variables[&phi]; });
+  several_rounds several;
+  if (is_joined(function) && only_adds_up(loop)) {
+    several.make(found, top, preheader, index, sum, variables);
+  }
   // The rounds of joined blocks are long enough for the core to see by itself.
   if (!is_joined(function)) {
     mark_later_loads(found, uniform, round.first, index);
@@ -346,13 +432,34 @@ void separate(const stride_loop& found, const uniformity& uniform,
   Value* none = builder.CreateAnd(ordered, builder.CreateNot(goes(low)));
   extend_plainly(found, uniform, index, low, round.blocks);
   starts.push_back(round.first);
+  if (several.first) {
+    // Each of them is common.
+    Value* each = all;
+    for (unsigned i = 0; i < several.rounds.size(); ++i) {
+      Value* bottom = low;
+      if (i > 0) {
+        bottom = builder.CreateAdd(first, several.sums[i]);
+        Value* end = builder.CreateAdd(last, several.sums[i]);
+        Value* grows =
+            builder.CreateICmp(is_signed ? CmpInst::ICMP_SLE : CmpInst::ICMP_ULE, bottom, end);
+        each = builder.CreateAnd(each, builder.CreateAnd(grows, goes(end)));
+      }
+      extend_plainly(found, uniform, several.indices[i], bottom, several.rounds[i]->blocks);
+    }
+    starts.push_back(several.first);
+    auto* one = BasicBlock::Create(context, "common.one", &function, preheader);
+    builder.CreateCondBr(each, several.first, one);
+    builder.SetInsertPoint(one);
+    went->addIncoming(builder.getTrue(), several.back);
+    several.close(found, top, sum, variables);
+  }
   builder.CreateCondBr(all, round.first, rest);
 
   // What leaves the loop, as it is after so many rounds: the exit's own computations, too.
   builder.SetInsertPoint(rest);
   ValueToValueMapTy gone;
   for (PHINode& phi : exit->phis()) {
-    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, found, top, round);
+    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, found, top, round, several);
   }
   for (Instruction& inst : make_range(exit->getFirstNonPHIIt(), exit->end())) {
     if (!inst.isTerminator() && !inst.isDebugOrPseudoInst()) {

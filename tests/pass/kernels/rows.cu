@@ -54,6 +54,18 @@ extern "C" __global__ void counted_rounds(unsigned* counts, unsigned start, unsi
   counts[2 * place + 1] = last;
 }
 
+// The same with something to read, of which several rounds may go together.
+extern "C" __global__ void read_rounds(const unsigned* odd, unsigned* counts, unsigned start,
+                                       unsigned n, unsigned step) {
+  unsigned place = blockIdx.x * blockDim.x + threadIdx.x, found = 0, last = 7;
+  for (unsigned i = start + place; i < n; i += step) {
+    found += 1 + odd[i & 3];
+    last = i;
+  }
+  counts[2 * place] = found;
+  counts[2 * place + 1] = last;
+}
+
 // The sums of the row first, as one block; then what each block makes of its own.
 extern "C" __global__ void block_sums(const int* in, int* out, int n) {
   __shared__ int part[64];
