@@ -1,5 +1,6 @@
 #include "compiler/pass/guard_splitting.hpp"
 
+#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
@@ -18,6 +19,7 @@
 #include <memory>
 
 #include "compiler/pass/guard_range.hpp"
+#include "compiler/pass/usual_blocks.hpp"
 
 namespace sb::pass {
 
@@ -28,7 +30,9 @@ namespace {
 constexpr StringLiteral thread_loop_mark = "sb.thread_loop";
 constexpr StringLiteral row_loop_mark = "sb.row_loop";
 constexpr unsigned largest_loop = 600;  // instructions
-constexpr unsigned most_splits = 3;     // of a loop and what became of it
+constexpr unsigned deepest_constant = 8;
+constexpr std::uint64_t vector_bytes = 16;
+constexpr unsigned most_splits = 3;  // of a loop and what became of it
 
 // A loop that counts its rounds and leaves at its end only.
 bool is_simple(const Loop& loop, ScalarEvolution& evolution) {
@@ -65,6 +69,22 @@ BranchInst* find_guard(const Loop& loop, guard_ranges& ranges) {
   return nullptr;
 }
 
+// The constant that the value is, whatever it takes to see it; null if it is none.
+Constant* folded(Value* value, const DataLayout& layout, unsigned depth = 0) {
+  auto* inst = dyn_cast<Instruction>(value);
+  if (!inst || isa<PHINode>(inst) || depth == deepest_constant) {
+    return dyn_cast<Constant>(value);
+  }
+  SmallVector<Constant*, 4> operands;
+  for (Value* operand : inst->operands()) {
+    operands.push_back(folded(operand, layout, depth + 1));
+    if (!operands.back()) {
+      return nullptr;
+    }
+  }
+  return ConstantFoldInstOperands(inst, operands, layout);
+}
+
 class splitter {
  public:
   splitter(Loop& loop, LoopInfo& loops, DominatorTree& dominators, ScalarEvolution& evolution)
@@ -83,8 +103,9 @@ class splitter {
     SCEVExpander expander(evolution_, before->getDataLayout(), "rounds");
     const SCEV* again = evolution_.getBackedgeTakenCount(&loop_);
     Value* more = expander.expandCodeFor(again, again->getType(), before->getTerminator());
-    Value* rounds = builder.CreateAdd(
-        builder.CreateZExt(builder.CreateFreeze(more), builder.getInt64Ty()), builder.getInt64(1));
+    more = isa<ConstantInt>(more) ? more : builder.CreateFreeze(more);
+    Value* rounds =
+        builder.CreateAdd(builder.CreateZExt(more, builder.getInt64Ty()), builder.getInt64(1));
     guard_ranges ranges(loop_, evolution_, builder, rounds);
     auto range = ranges.solve(guard->getCondition());
     if (!range) {
@@ -119,7 +140,7 @@ class splitter {
   SmallVector<Loop*, 3> divide(BranchInst& guard, const round_range& range, Value* begin,
                                Value* end, Value* rounds) {
     Value* zero = ConstantInt::get(rounds->getType(), 0);
-    SmallVector<stretch, 3> parts;
+    SmallVector<stretch, 4> parts;
     if (range.begin) {
       parts.push_back({zero, begin, range.others});
     }
@@ -129,6 +150,9 @@ class splitter {
     }
     if (parts.size() == 1) {
       return {};
+    }
+    if (is_usual_version(*loop_.getHeader()->getParent())) {
+      divide_evenly(parts);
     }
     find_variables();
     // What was computed before the loop stays where it is; the copies get empty preheaders.
@@ -168,6 +192,37 @@ class splitter {
       one.phi->setIncomingValue(at, one.carried);
     }
     return known;
+  }
+
+  // In a loop that will be written out (usual_blocks.hpp) parts begin where whole vectors do, so
+  // that what one such loop stores another one finds in the same vectors.
+  void divide_evenly(SmallVectorImpl<stretch>& parts) {
+    const DataLayout& layout = loop_.getHeader()->getDataLayout();
+    std::uint64_t widest = 1;
+    for (BasicBlock* block : loop_.blocks()) {
+      for (Instruction& inst : *block) {
+        if (isa<LoadInst, StoreInst>(inst)) {
+          widest =
+              std::max(widest, layout.getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue());
+        }
+      }
+    }
+    std::uint64_t lanes = std::max<std::uint64_t>(1, vector_bytes / widest);
+    SmallVector<stretch, 4> even;
+    for (stretch part : parts) {
+      auto* from = dyn_cast_or_null<ConstantInt>(folded(part.from, layout));
+      auto* to = dyn_cast_or_null<ConstantInt>(folded(part.to, layout));
+      if (from && to) {
+        part = {from, to, part.holds};
+        std::uint64_t begin = alignTo(from->getZExtValue(), lanes);
+        if (begin != from->getZExtValue() && begin < to->getZExtValue()) {
+          even.push_back({from, ConstantInt::get(from->getType(), begin), part.holds});
+          part.from = even.back().to;
+        }
+      }
+      even.push_back(part);
+    }
+    parts.assign(even.begin(), even.end());
   }
 
   // What the guard compares is the start plus the round, with nothing in between that could wrap.
@@ -295,6 +350,12 @@ bool is_thread_loop(const Loop& loop) {
 }
 
 }  // namespace
+
+bool ends_block_loop(const Instruction& branch) {
+  MDNode* id = branch.getMetadata(LLVMContext::MD_loop);
+  return id && findOptionMDForLoopID(id, thread_loop_mark) &&
+         !findOptionMDForLoopID(id, row_loop_mark);
+}
 
 bool is_row_loop(const Loop& loop) { return findOptionMDForLoop(&loop, row_loop_mark) != nullptr; }
 

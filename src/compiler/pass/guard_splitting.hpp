@@ -14,6 +14,7 @@ namespace sb::pass {
 
 // Marks the loop that ends with this branch as one over threads: of a block, or of a row of blocks.
 void mark_thread_loop(llvm::Instruction& branch, bool of_row);
+bool ends_block_loop(const llvm::Instruction& branch);
 bool is_row_loop(const llvm::Loop& loop);
 
 class split_guards : public llvm::PassInfoMixin<split_guards> {

@@ -35,6 +35,7 @@ struct kernel {
   std::uint32_t row_threads = 0;  // abi::kernel_info
   std::uint32_t row_width = 0;
   std::uint32_t most_row_bytes = 32u << 10;  // that the threads of a joined row keep
+  std::uint32_t usual_width = 0;             // usual_blocks.hpp
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t registers = 0;

@@ -37,7 +37,9 @@
 #include "compiler/pass/shifts.hpp"
 #include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/sum_loops.hpp"
+#include "compiler/pass/usual_blocks.hpp"
 #include "compiler/pass/warp_function.hpp"
+#include "compiler/pass/written_out.hpp"
 
 namespace sb::pass {
 
@@ -119,6 +121,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
     with_fibers.symbol = one.symbol + ".fibers";
     with_fibers.body->setName(with_fibers.symbol + ".body");
   }
+  one.usual_width = usual_width(one);
   // Who calls the engine is in a block that the engine knows.
   bool in_rows = !one.stores_thread_index && !one.threads_are_alike;
   one.row_threads = in_rows ? longest_row : 0;
@@ -146,6 +149,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
 void add_loop_passes(FunctionPassManager& passes) {
   passes.addPass(LoopSimplifyPass());
   passes.addPass(LCSSAPass());
+  passes.addPass(write_out_rounds());
   passes.addPass(split_guards());
   passes.addPass(mark_sum_loops());
   passes.addPass(interleave_loops());
@@ -210,6 +214,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     lower_context(module, kernels, layout);
   }
   for (kernel& one : kernels) {
+    add_usual_version(one);
     build_entry(one);
     emit_descriptor(module, one);
   }

@@ -6,6 +6,7 @@
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
 #include "compiler/pass/sum_loops.hpp"
+#include "compiler/pass/written_out.hpp"
 
 namespace {
 
@@ -27,8 +28,9 @@ void register_passes(llvm::PassBuilder& builder) {
         passes.addPass(sb::pass::expand_maths());
       });
   builder.registerOptimizerLastEPCallback(
-      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
+      [](llvm::ModulePassManager& passes, llvm::OptimizationLevel level) {
         passes.addPass(sb::pass::finish_maths());
+        passes.addPass(sb::pass::write_out_blocks(level != llvm::OptimizationLevel::O0));
         passes.addPass(llvm::createModuleToFunctionPassAdaptor(sb::pass::read_sums_ahead()));
       });
   // For opt, in tests.

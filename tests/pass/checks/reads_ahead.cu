@@ -3,11 +3,11 @@
 // when they add up, they ask for memory a few lines ahead.
 // CHECK-LABEL: joined.entry:
 // CHECK-NOT: {{prfm|prefetch}}
-// CHECK-LABEL: start.entry:
+// CHECK-LABEL: start.any:
 // CHECK-NOT: {{pldl2|prefetcht1}}
 // CHECK: {{pldl1keep|prefetcht0}}
 // CHECK-NOT: {{pldl2|prefetcht1}}
-// CHECK-LABEL: sums.entry:
+// CHECK-LABEL: sums.any:
 // CHECK-NOT: {{pldl1|prefetcht0}}
 // CHECK: {{pldl2keep|prefetcht1}}
 // CHECK-NOT: {{pldl1|prefetcht0}}

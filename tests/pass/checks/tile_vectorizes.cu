@@ -1,6 +1,6 @@
 // RUN: -O3 -S
 // Each region between barriers is vector code of its own; nothing of the barrier is left.
-// CHECK: tile.entry:
+// CHECK: tile.any:
 // CHECK-NOT: blr
 // CHECK: {{fml?a?[a-z]* v[0-9]+.4s|mulps}}
 // CHECK: {{^}}.Lfunc_end

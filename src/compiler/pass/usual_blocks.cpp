@@ -1,0 +1,288 @@
+#include "compiler/pass/usual_blocks.hpp"
+
+#include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
+
+#include "compiler/pass/address_spaces.hpp"
+#include "compiler/pass/entry_builder.hpp"
+#include "compiler/pass/guard_splitting.hpp"
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+constexpr StringLiteral usual_mark = "sb-usual-block";
+constexpr StringLiteral shared_mark = "sb-shared";
+constexpr std::size_t largest_body = 300;  // instructions
+constexpr std::size_t largest_function = 800;
+constexpr std::uint64_t least_width = 64, most_width = 1024;
+constexpr std::uint64_t most_shared_bytes = 8u << 10;
+
+bool is_instrumented(const Function& function) {
+  return any_of(std::initializer_list<Attribute::AttrKind>{Attribute::SanitizeAddress,
+                                                           Attribute::SanitizeThread,
+                                                           Attribute::SanitizeMemory,
+                                                           Attribute::SanitizeHWAddress},
+                [&](Attribute::AttrKind kind) { return function.hasFnAttribute(kind); });
+}
+
+bool is_width(std::uint64_t number) {
+  return number >= least_width && number <= most_width && number % 32 == 0;
+}
+
+// The longest side of the array that may be a block's width.
+std::uint64_t width_of(Type* type) {
+  std::uint64_t width = 0;
+  while (auto* array = dyn_cast<ArrayType>(type)) {
+    width = std::max(width, is_width(array->getNumElements()) ? array->getNumElements() : 0);
+    type = array->getElementType();
+  }
+  return width;
+}
+
+// What the block function knows of its block, where it was loaded.
+struct block_fields {
+  SmallVector<LoadInst*, 4> sizes[3];
+  SmallVector<LoadInst*, 4> shared;
+};
+
+std::optional<std::uint64_t> offset_from(const LoadInst& load, const Value* object) {
+  const DataLayout& layout = load.getModule()->getDataLayout();
+  APInt offset(64, 0);
+  const Value* base =
+      load.getPointerOperand()->stripAndAccumulateConstantOffsets(layout, offset, true);
+  return base == object ? std::optional(offset.getZExtValue()) : std::nullopt;
+}
+
+block_fields fields_of(Function& function) {
+  block_fields found;
+  SmallVector<LoadInst*, 2> blocks;
+  for (Instruction& inst : instructions(function)) {
+    auto* load = dyn_cast<LoadInst>(&inst);
+    if (load && load->getType()->isPointerTy() &&
+        offset_from(*load, function.getArg(1)) == offsetof(abi::thread_context, block)) {
+      blocks.push_back(load);
+    }
+  }
+  for (Instruction& inst : instructions(function)) {
+    auto* load = dyn_cast<LoadInst>(&inst);
+    for (LoadInst* block : blocks) {
+      auto offset = load ? offset_from(*load, block) : std::nullopt;
+      for (unsigned axis = 0; offset && axis < 3; ++axis) {
+        if (*offset == offsetof(abi::block_context, block_dim) + 4 * axis) {
+          found.sizes[axis].push_back(load);
+        }
+      }
+      if (offset == offsetof(abi::block_context, shared)) {
+        found.shared.push_back(load);
+      }
+    }
+  }
+  return found;
+}
+
+// The pointer is used to load and store, and for nothing that could make it known elsewhere.
+bool stays_here(const Value& pointer) {
+  return all_of(pointer.uses(), [](const Use& use) {
+    auto* user = cast<Instruction>(use.getUser());
+    if (isa<GetElementPtrInst>(user)) {
+      return stays_here(*user);
+    }
+    auto* load = dyn_cast<LoadInst>(user);
+    auto* store = dyn_cast<StoreInst>(user);
+    return (load && load->isSimple()) ||
+           (store && store->isSimple() && use.getOperandNo() == store->getPointerOperandIndex());
+  });
+}
+
+Value* address_of(Instruction& inst) {
+  if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&inst)) {
+    return exchange->getPointerOperand();
+  }
+  auto* update = dyn_cast<AtomicRMWInst>(&inst);
+  return update ? update->getPointerOperand() : getLoadStorePointerOperand(&inst);
+}
+
+// Nothing but what names it reaches shared memory: LLVM need not ask before each loop. What it was
+// told of regions' parameters within loops keeps it from believing that.
+void tell_apart(Function& usual, const Argument& shared) {
+  LLVMContext& context = usual.getContext();
+  MDBuilder metadata(context);
+  MDNode* domain = metadata.createAnonymousAliasScopeDomain("streambed");
+  MDNode* scope = MDNode::get(context, metadata.createAnonymousAliasScope(domain, "shared"));
+  for (Instruction& inst : make_early_inc_range(instructions(usual))) {
+    if (isa<NoAliasScopeDeclInst>(inst)) {
+      inst.eraseFromParent();
+    } else if (isa<LoadInst, StoreInst, AtomicRMWInst, AtomicCmpXchgInst>(inst)) {
+      bool is_shared = getUnderlyingObject(address_of(inst), 0) == &shared;
+      inst.setMetadata(LLVMContext::MD_alias_scope, is_shared ? scope : nullptr);
+      inst.setMetadata(LLVMContext::MD_noalias, is_shared ? nullptr : scope);
+    }
+  }
+}
+
+// LLVM would take apart what guard_splitting.hpp divides.
+void keep_thread_loops(Function& usual) {
+  LLVMContext& context = usual.getContext();
+  for (BasicBlock& block : usual) {
+    Instruction* end = block.getTerminator();
+    MDNode* id = end->getMetadata(LLVMContext::MD_loop);
+    if (id && ends_block_loop(*end)) {
+      end->setMetadata(
+          LLVMContext::MD_loop,
+          makePostTransformationMetadata(
+              context, id, {},
+              {MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable"))}));
+    }
+  }
+}
+
+Function* make_version(const kernel& kernel, Function& whole) {
+  LLVMContext& context = whole.getContext();
+  auto* pointer = PointerType::getUnqual(context);
+  auto* type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, pointer}, false);
+  auto* usual =
+      Function::Create(type, GlobalValue::InternalLinkage,
+                       kernel.symbol + "." + Twine(kernel.usual_width), whole.getParent());
+  ValueToValueMapTy map;
+  map[whole.getArg(0)] = usual->getArg(0);
+  map[whole.getArg(1)] = usual->getArg(1);
+  SmallVector<ReturnInst*, 4> returns;
+  CloneFunctionInto(usual, &whole, map, CloneFunctionChangeType::LocalChangesOnly, returns);
+  usual->setLinkage(GlobalValue::InternalLinkage);
+  usual->addFnAttr(Attribute::NoInline);
+  usual->addFnAttr(usual_mark, std::to_string(kernel.static_shared_bytes));
+  // Whether anything else reaches it was looked at.
+  Argument& shared = *usual->getArg(2);
+  shared.setName("shared");
+  shared.addAttr(Attribute::get(context, shared_mark));
+  shared.addAttr(Attribute::NoAlias);
+  shared.addAttr(Attribute::getWithAlignment(context, Align(128)));
+  shared.addAttr(Attribute::getWithDereferenceableBytes(context, kernel.static_shared_bytes));
+
+  block_fields fields = fields_of(*usual);
+  auto* word = Type::getInt32Ty(context);
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    for (LoadInst* size : fields.sizes[axis]) {
+      size->replaceAllUsesWith(ConstantInt::get(word, axis == 0 ? kernel.usual_width : 1));
+    }
+  }
+  for (LoadInst* load : fields.shared) {
+    load->replaceAllUsesWith(&shared);
+  }
+  keep_thread_loops(*usual);
+  tell_apart(*usual, shared);
+  return usual;
+}
+
+}  // namespace
+
+std::uint32_t usual_width(const kernel& kernel) {
+  const Function& body = *kernel.body;
+  if (body.hasOptSize() || is_instrumented(body) || body.getInstructionCount() > largest_body) {
+    return 0;
+  }
+  std::uint64_t width = 0;
+  bool meets = false;
+  for (const Instruction& inst : instructions(body)) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    const Function* callee = call ? call->getCalledFunction() : nullptr;
+    if (callee && (callee->getName() == "__sb_tid_y" || callee->getName() == "__sb_tid_z")) {
+      return 0;
+    }
+    meets |= call && called_slot(*call) == slot::barrier;
+    for (const Value* operand : inst.operands()) {
+      auto* variable = dyn_cast<GlobalVariable>(operand->stripInBoundsConstantOffsets());
+      if (variable && is_shared(*variable)) {
+        width = std::max(width, width_of(variable->getValueType()));
+      }
+    }
+  }
+  width =
+      is_width(kernel.max_threads) && kernel.max_threads != most_width ? kernel.max_threads : width;
+  return meets && width <= kernel.max_threads ? static_cast<std::uint32_t>(width) : 0;
+}
+
+void add_usual_version(kernel& kernel) {
+  Function& whole = *kernel.body;
+  if (kernel.usual_width == 0 || kernel.mode != abi::kernel_mode::loop ||
+      kernel.static_shared_bytes == 0 || kernel.static_shared_bytes > most_shared_bytes ||
+      kernel.stores_thread_index || whole.getInstructionCount() > largest_function ||
+      !all_of(fields_of(whole).shared, [](LoadInst* load) { return stays_here(*load); })) {
+    return;
+  }
+  Function* usual = make_version(kernel, whole);
+  Function* choice = create_entry(kernel);
+  std::string name = whole.getName().str();
+  whole.setName(kernel.symbol + ".any");
+  choice->setName(name);
+  whole.addFnAttr(Attribute::NoInline);
+  LLVMContext& context = choice->getContext();
+  IRBuilder<> builder(BasicBlock::Create(context, "entry", choice));
+  builder.SetCurrentDebugLocation(attach_debug_info(*choice, kernel));
+  auto* here = BasicBlock::Create(context, "usual", choice);
+  auto* other = BasicBlock::Create(context, "any", choice);
+  Value* block = load_field(builder, builder.getPtrTy(), choice->getArg(1),
+                            offsetof(abi::thread_context, block), "sb.block", true);
+  Value* fits = nullptr;
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    Value* size = load_field(builder, builder.getInt32Ty(), block,
+                             offsetof(abi::block_context, block_dim) + 4 * axis, "sb.ntid", true);
+    Value* same = builder.CreateICmpEQ(size, builder.getInt32(axis == 0 ? kernel.usual_width : 1));
+    fits = fits ? builder.CreateAnd(fits, same) : same;
+  }
+  builder.CreateCondBr(fits, here, other);
+  builder.SetInsertPoint(here);
+  Value* shared = load_field(builder, builder.getPtrTy(), block,
+                             offsetof(abi::block_context, shared), "sb.shared", true);
+  builder.CreateCall(usual, {choice->getArg(0), choice->getArg(1), shared});
+  builder.CreateRetVoid();
+  builder.SetInsertPoint(other);
+  builder.CreateCall(&whole, {choice->getArg(0), choice->getArg(1)});
+  builder.CreateRetVoid();
+  kernel.body = choice;
+}
+
+Argument* shared_memory_of(Function& usual) {
+  for (Argument& argument : usual.args()) {
+    if (usual.getAttributes().hasParamAttr(argument.getArgNo(), shared_mark)) {
+      return &argument;
+    }
+  }
+  return nullptr;
+}
+
+bool is_usual_version(const Function& function) { return function.hasFnAttribute(usual_mark); }
+
+std::uint64_t shared_bytes_of(const Function& usual) {
+  std::uint64_t bytes = 0;
+  usual.getFnAttribute(usual_mark).getValueAsString().getAsInteger(10, bytes);
+  return bytes;
+}
+
+void drop_usual_version(Function& usual) {
+  for (User* user : make_early_inc_range(usual.users())) {
+    BasicBlock* here = cast<CallInst>(user)->getParent();
+    BasicBlock* before = here->getSinglePredecessor();
+    auto* choice = before ? dyn_cast<BranchInst>(before->getTerminator()) : nullptr;
+    if (choice && choice->isConditional() && choice->getSuccessor(0) != choice->getSuccessor(1)) {
+      BranchInst::Create(choice->getSuccessor(choice->getSuccessor(0) == here ? 1 : 0), before);
+      choice->eraseFromParent();
+      DeleteDeadBlock(here);
+    }
+  }
+  if (usual.use_empty()) {
+    usual.eraseFromParent();
+  }
+}
+
+}  // namespace sb::pass

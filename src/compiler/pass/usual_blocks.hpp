@@ -1,0 +1,31 @@
+// A kernel whose threads meet, once more for blocks of the width that it is written for.
+//
+//   __shared__ int part[2][256];
+//   for (int distance = 1; distance < 256; distance *= 2) { ... __syncthreads(); }
+//
+// Its loops over threads end at constants there, and its shared memory is known to be reached by
+// nothing else. So the rounds can be written out, and what they leave in shared memory for each
+// other can stay in registers (written_out.hpp). Where that comes to nothing the version is
+// dropped again.
+#pragma once
+
+#include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
+
+#include "compiler/pass/kernel_discovery.hpp"
+
+namespace sb::pass {
+
+// The width that the body of a thread is written for, of blocks with one row; 0 if there is none.
+std::uint32_t usual_width(const kernel& kernel);
+
+// Makes the version of a block function, and an entry that chooses. The context is lowered.
+void add_usual_version(kernel& kernel);
+bool is_usual_version(const llvm::Function& function);
+// Where it finds the block's shared memory, null if it needs none, and how much there is.
+llvm::Argument* shared_memory_of(llvm::Function& usual);
+std::uint64_t shared_bytes_of(const llvm::Function& usual);
+// Nobody chooses it any more.
+void drop_usual_version(llvm::Function& usual);
+
+}  // namespace sb::pass

@@ -1,0 +1,83 @@
+// Kernels that are written for one width of blocks.
+#include "device.h"
+
+extern "C" __global__ void running_sums(const int* in, int* out) {
+  __shared__ int part[2][64];
+  int i = blockIdx.x * blockDim.x + threadIdx.x, from = 0;
+  part[0][threadIdx.x] = in[i];
+  __syncthreads();
+  for (unsigned distance = 1; distance < blockDim.x; distance *= 2) {
+    int value = part[from][threadIdx.x];
+    if (threadIdx.x >= distance) value += part[from][threadIdx.x - distance];
+    part[1 - from][threadIdx.x] = value;
+    from = 1 - from;
+    __syncthreads();
+  }
+  out[i] = part[from][threadIdx.x];
+}
+
+// In place, with a value of each thread that outlives a barrier.
+extern "C" __global__ void running_sums_in_place(const double* in, double* out) {
+  __shared__ double part[128];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = in[i];
+  __syncthreads();
+  for (unsigned distance = 1; distance < blockDim.x; distance *= 2) {
+    double before = threadIdx.x >= distance ? part[threadIdx.x - distance] : 0;
+    __syncthreads();
+    part[threadIdx.x] += before;
+    __syncthreads();
+  }
+  out[i] = part[threadIdx.x];
+}
+
+extern "C" __global__ void largest(const unsigned char* in, unsigned char* out) {
+  __shared__ unsigned char part[128];
+  part[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
+  __syncthreads();
+  for (unsigned half = 64; half > 0; half /= 2) {
+    if (threadIdx.x < half && threadIdx.x + half < blockDim.x) {
+      unsigned char other = part[threadIdx.x + half];
+      part[threadIdx.x] = other < part[threadIdx.x] ? part[threadIdx.x] : other;
+    }
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) out[blockIdx.x] = part[0];
+}
+
+// What one round leaves in shared memory the next one finds.
+extern "C" __global__ void turns(const int* in, int* out, int rounds) {
+  __shared__ int ring[64];
+  ring[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  for (int r = 0; r < rounds; ++r) {
+    int next = ring[threadIdx.x + 1 < blockDim.x ? threadIdx.x + 1 : 0];
+    __syncthreads();
+    ring[threadIdx.x] = next + r;
+    __syncthreads();
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = ring[threadIdx.x];
+}
+
+// As much as the launch bounds say; two kinds of elements in one memory.
+extern "C" __global__ void __launch_bounds__(64) mixed(const int* in, float* out) {
+  __shared__ int whole[200];
+  __shared__ float halves[200];
+  unsigned t = threadIdx.x;
+  whole[t] = in[t];
+  halves[blockDim.x - 1 - t] = 0.5f * t;
+  __syncthreads();
+  float sum = whole[blockDim.x - 1 - t] + halves[t];
+  __syncthreads();
+  if (t >= 3) whole[t] = whole[t] - 7;
+  __syncthreads();
+  out[blockIdx.x * blockDim.x + t] = sum + whole[0] + whole[t];
+}
+
+// All places are read before any is written, whatever the pointers are.
+extern "C" __global__ void shifted(const int* in, int* out) {
+  __shared__ int part[64];
+  part[threadIdx.x] = in[threadIdx.x];
+  __syncthreads();
+  out[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x] + 1;
+}
