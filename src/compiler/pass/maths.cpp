@@ -11,6 +11,7 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -97,8 +98,9 @@ std::vector<CallBase*> calls_in(Function& function, function_ref<bool(const Call
   return calls;
 }
 
-// A function of the library knows nothing about the processor that the kernels are for.
-void adopt(Function& function) {
+// A function of the library knows nothing about the processor that the kernels are for. It must
+// know its registers all the same: functions that keep them all keep those that they know of.
+void adopt(Function& function, const Function& kernel) {
   function.setLinkage(GlobalValue::InternalLinkage);
   AttributeMask foreign;
   for (Attribute attribute : function.getAttributes().getFnAttrs()) {
@@ -108,6 +110,18 @@ void adopt(Function& function) {
   }
   foreign.addAttribute(Attribute::UWTable);
   function.removeFnAttrs(foreign);
+  for (const char* processor : {"target-cpu", "target-features", "tune-cpu"}) {
+    if (Attribute known = kernel.getFnAttribute(processor); known.isValid()) {
+      function.addFnAttr(known);
+    }
+  }
+  // LLVM clears the upper halves of the registers on x86-64 before a function returns, even one
+  // that keeps all registers.
+  Attribute features = kernel.getFnAttribute("target-features");
+  if (Triple(function.getParent()->getTargetTriple()).isX86() && features.isValid() &&
+      function.getCallingConv() == CallingConv::PreserveAll) {
+    function.addFnAttr("target-features", (features.getValueAsString() + ",-vzeroupper").str());
+  }
 }
 
 // The form for a vector of `width` lanes: what is quick, unless any lane is rare. Then lane by
@@ -307,6 +321,8 @@ PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analy
       node->eraseFromParent();
     }
   }
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
   if (Linker::linkModules(module, std::move(library), Linker::LinkOnlyNeeded)) {
     report_fatal_error("the device's maths functions do not fit this module");
   }
@@ -314,7 +330,7 @@ PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analy
   long_numbers numbers;
   for (Function& function : module) {
     if (is_ours(function) && !function.isDeclaration()) {
-      adopt(function);
+      adopt(function, *calls.front()->getFunction());
       numbers.collect(function);
       if (is_rare_call(function)) {
         rare.push_back(&function);
