@@ -2,7 +2,7 @@
 //
 // A core that stores line after line takes them without reading them first. Where other lines are
 // written in between (what is kept for later, above all) it does not, and each store waits for its
-// line.
+// line. Only for rounds that compute so much that the memory has time for reading the lines first.
 #pragma once
 
 #include <llvm/IR/BasicBlock.h>
