@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-UNSEEN = ("overlap", "kernels", "copies", "work", "methods")
+UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -40,6 +40,10 @@ GROUPS = (
     ("unseen: the same, 2 connections", None, None, r"overlap\.conn2\."),
     ("unseen: waves, chains, graphs, priorities", 5, 15, r"kernels\.(?!calls)"),
     ("unseen: memory and arithmetic", 10, 35, r"work\.|methods\."),
+    ("unseen: variations of streams and graphs", 5, 15,
+     r"variations\.(conn4\.)?(hook|beside|sleep|three|mixed|priority|chain\d+\.us[1-9])"),
+    ("unseen: variations with quick functions", 5, 15, r"variations\.fast"),
+    ("unseen: variations not in the model", None, None, r"variations\."),
     ("unseen: pinned copies", 5, 5, r"copies\.(pinned|rows)"),
     ("unseen: pageable copies", 25, 25, r"copies\.pageable"),
     ("unseen: copies inside the device", 5, 15, r"copies\.inside"),
@@ -50,7 +54,7 @@ GROUPS = (
     ("pinned copies from 64 KiB", 5, 5,
      r"copy_(wall_)?us\..*\.pinned\.(65536|\d{7,})$|copy_wall_us\.(both|two_h2d)\."),
     ("pageable copies", 25, 25, r"copy_wall_us\..*\.pageable\.|sleep_us\..*\.pageable\."),
-    ("loads one by one, quick functions", None, None, r"rates\.(follow\.\d|full\.quick)"),
+    ("loads one by one", None, None, r"rates\.follow\.\d"),
     ("instructions and memory, one kind each", 5, 30, r"rates\."),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
     ("one connection (a single run)", None, None, r"conn1\."),

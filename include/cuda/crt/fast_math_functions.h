@@ -6,6 +6,11 @@
 #include "host_device_libc.h"
 #include "sync_functions.h"
 
+/* They are marked as approximate: a model of a device knows them by that. */
+#if defined(__clang__)
+#pragma float_control(push)
+#pragma float_control(precise, off)
+#endif
 SB_FN float __sinf(float x) { return sinf(x); }
 SB_FN float __cosf(float x) { return cosf(x); }
 SB_FN float __tanf(float x) { return tanf(x); }
@@ -21,6 +26,10 @@ SB_FN float __log2f(float x) { return log2f(x); }
 SB_FN float __log10f(float x) { return log10f(x); }
 /* A negative base has no logarithm, so the quick power is NaN there even for integral exponents. */
 SB_FN float __powf(float x, float y) { return exp2f(y * log2f(x)); }
+SB_FN float __sb_quick_quotient(float x, float y) { return x / y; }
+#if defined(__clang__)
+#pragma float_control(pop)
+#endif
 /* For divisors beyond 2^126 the device loses the quotient. */
 SB_FN float __fdividef(float x, float y) {
   const float size = __builtin_fabsf(y);
@@ -28,7 +37,7 @@ SB_FN float __fdividef(float x, float y) {
     return __builtin_isinf(x) || __builtin_isnan(x) ? __builtin_nanf("")
                                                     : __builtin_copysignf(0.0f, x) * y;
   }
-  return x / y;
+  return __sb_quick_quotient(x, y);
 }
 SB_FN float fdividef(float x, float y) { return x / y; }
 SB_FN double fdivide(double x, double y) { return x / y; }

@@ -40,6 +40,21 @@ function_cost single_function(StringRef name) {
       .Default({30, 1, 25});
 }
 
+// The quick ones (__sinf): an instruction for special functions, and what brings its argument into
+// range.
+function_cost quick_function(StringRef name) {
+  return StringSwitch<function_cost>(name)
+      .Cases("sin", "cos", {2, 1, 5})
+      .Case("tan", {7, 3, 12})
+      .Case("tanh", {1, 1, 4})
+      .Cases("exp", "exp10", {5, 1, 7})
+      .Case("exp2", {4, 1, 6})
+      .Cases("log", "log10", {5, 1, 7})
+      .Case("log2", {4, 1, 6})
+      .Case("pow", {9, 2, 13})
+      .Default(single_function(name));
+}
+
 // Of double precision: instructions of its own pipe.
 function_cost double_function(StringRef name) {
   return StringSwitch<function_cost>(name)
@@ -58,7 +73,12 @@ instruction_cost arithmetic(const Type* type) {
   return {.issued = 1, .steps = 1};
 }
 
-instruction_cost function(StringRef name, const Type* type) {
+// Marked as the quick variant of a function (fast_math_functions.h).
+bool is_quick(const Instruction& inst) {
+  return isa<FPMathOperator>(inst) && inst.getType()->isFloatTy() && inst.hasApproxFunc();
+}
+
+instruction_cost function(StringRef name, const Type* type, bool quick) {
   if (type->getScalarType()->isDoubleTy()) {
     const function_cost f = double_function(name);
     return {.issued = f.issued + f.issued / 3,
@@ -66,7 +86,7 @@ instruction_cost function(StringRef name, const Type* type) {
             .special = f.special,
             .steps = f.steps};
   }
-  const function_cost f = single_function(name);
+  const function_cost f = quick ? quick_function(name) : single_function(name);
   return {.issued = f.issued, .fp32 = f.issued / 2, .special = f.special, .steps = f.steps};
 }
 
@@ -88,6 +108,9 @@ instruction_cost division(const Instruction& inst) {
   // 1 / sqrt(x) is an instruction, whose root is free.
   if (is_one(inst.getOperand(0)) && is_root(inst.getOperand(1))) {
     return {.issued = 4, .fp32 = 2, .special = 1, .steps = 10};
+  }
+  if (is_quick(inst)) {  // a reciprocal, and a product
+    return {.issued = 2, .fp32 = 1, .special = 1, .steps = 5};
   }
   return {.issued = 17, .fp32 = 9, .special = 1, .steps = 18};
 }
@@ -192,7 +215,7 @@ instruction_cost called(const CallBase& call) {
     if (simple == 0) return {};
     if (simple == 1) return arithmetic(type);
     if (simple == 2) return {.issued = 1, .special = 1, .steps = 4};
-    return function(name, type);
+    return function(name, type, is_quick(call));
   }
   if (name == "fptosi" || name == "fptoui") {
     return {.issued = 1, .special = 1, .steps = 4};
