@@ -1,6 +1,5 @@
 // The order that the data of a program needs: read from the byte ranges of its operations.
 #include <algorithm>
-#include <map>
 
 #include "analysis/changes.hpp"
 
@@ -50,14 +49,18 @@ bool share_data(const trace::operation& a, const trace::operation& b, data_view 
 }
 
 void keep_data_order(const trace::trace& t, program& p) {
-  std::map<number, std::vector<touch>> touches;
+  std::vector<std::vector<touch>> touches(t.allocations.size() + 1);  // the last: no allocation
+  std::vector<number> streams;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
     for (const trace::byte_range& r : o.ranges) {
-      std::vector<touch>& earlier = touches[r.allocation];
+      std::vector<touch>& earlier =
+          touches[std::min<std::size_t>(r.allocation, t.allocations.size())];
       // Of each stream, the last one that meets this: the ones before it are behind it already.
-      std::vector<number> streams{o.stream};
-      for (auto before = earlier.rbegin(); before != earlier.rend(); ++before) {
+      streams.assign(1, o.stream);
+      const std::size_t oldest = earlier.size() > remembered ? earlier.size() - remembered : 0;
+      for (std::size_t k = earlier.size(); k-- > oldest;) {
+        const touch* before = &earlier[k];
         const bool seen =
             std::find(streams.begin(), streams.end(), before->stream) != streams.end();
         if (!seen && meet(before->range, r)) {
@@ -65,8 +68,10 @@ void keep_data_order(const trace::trace& t, program& p) {
           p.tasks[i].after.push_back(before->operation);
         }
       }
+      // Many are dropped at once: one at a time, all others would be moved each time.
+      if (earlier.size() >= 16 * remembered)
+        earlier.erase(earlier.begin(), earlier.end() - remembered);
       earlier.push_back({i, o.stream, r});
-      if (earlier.size() > remembered) earlier.erase(earlier.begin());
     }
   }
 }

@@ -50,7 +50,7 @@ void look_when_loaded(const trace::trace& t, const program& p, explanation& e) {
   keep_data_order(t, loaded);
   for (task& k : loaded.tasks) k.loading.clear();
   const timing base = replay(loaded);
-  const evidence what{t, loaded, base, e.overlap};
+  const evidence what(t, loaded, base, e.overlap);
   std::vector<finding> found;
   for (const rule& r : all_rules()) r.look(what, found);
   for (finding& f : found) {
@@ -76,7 +76,7 @@ explanation explain(const trace::trace& recorded) {
   const program p = program_of(t);
   const timing base = replay(p);
   e.modelled = base.end;
-  const evidence what{t, p, base, e.overlap};
+  const evidence what(t, p, base, e.overlap);
   for (const rule& r : all_rules()) r.look(what, e.findings);
   if (std::none_of(e.findings.begin(), e.findings.end(),
                    [](const finding& f) { return f.weight <= severity::cost; }))

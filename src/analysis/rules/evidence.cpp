@@ -181,9 +181,7 @@ void keep_equal_turns(const trace::trace& t, const std::vector<step>& steps, rep
                  group.steps.begin() + static_cast<std::ptrdiff_t>(best + best_length)};
 }
 
-}  // namespace
-
-std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& p) {
+std::vector<repeated_call> find_repeated_calls(const trace::trace& t, const program& p) {
   std::vector<repeated_call> result;
   for (number thread = 0; thread < p.threads.size(); ++thread) {
     std::map<std::pair<number, std::string>, repeated_call> groups;
@@ -214,6 +212,13 @@ std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& 
     }
   }
   return result;
+}
+
+}  // namespace
+
+const std::vector<repeated_call>& evidence::repeated_calls() const {
+  if (!repeated_) repeated_ = find_repeated_calls(t, p);
+  return *repeated_;
 }
 
 }  // namespace sb::analysis

@@ -52,7 +52,7 @@ void find_idle_streams(const evidence& e, findings& out) {
     s.end = std::max(s.end, o.ended);
     s.work += o.ended - o.started;
   }
-  const std::vector<repeated_call> loops = repeated_calls(e.t, e.p);
+  const std::vector<repeated_call>& loops = e.repeated_calls();
   program changed = e.p;
   keep_data_order(e.t, changed);
   std::vector<number> calls;

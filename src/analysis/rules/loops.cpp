@@ -78,7 +78,7 @@ number stream_of_data(const evidence& e, number copy) {
 
 void find_waits_in_loops(const evidence& e, findings& out) {
   constexpr std::size_t some = 8;
-  for (const repeated_call& r : repeated_calls(e.t, e.p)) {
+  for (const repeated_call& r : e.repeated_calls()) {
     if (!only_waits(class_of(r.name))) continue;
     const host_use use = use_between_waits(e, r);
     program changed = e.p;
@@ -124,7 +124,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
 }
 
 void find_copies_in_loops(const evidence& e, findings& out) {
-  for (const repeated_call& r : repeated_calls(e.t, e.p)) {
+  for (const repeated_call& r : e.repeated_calls()) {
     if (class_of(r.name) != call_class::copy) continue;
     program changed = e.p;
     keep_data_order(e.t, changed);
@@ -171,7 +171,7 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
   program changed = e.p;
   std::vector<number> calls;
   std::vector<std::string> names;
-  for (const repeated_call& r : repeated_calls(e.t, e.p)) {
+  for (const repeated_call& r : e.repeated_calls()) {
     const call_class kind = class_of(r.name);
     if (kind != call_class::allocate && kind != call_class::free) continue;
     for (std::size_t i = 1; i < r.steps.size(); ++i) {

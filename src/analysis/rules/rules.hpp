@@ -3,7 +3,9 @@
 // when that makes the run shorter by more than a small part of it.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -14,7 +16,19 @@
 
 namespace sb::analysis {
 
+// Calls that are made again and again from one place of the program, with the same work in between.
+struct repeated_call {
+  number thread = 0;
+  std::vector<std::size_t> steps;  // of that thread, in order
+  number place = none;
+  std::string name;
+};
+
 struct evidence {
+  evidence(const trace::trace& run, const program& as_program, const timing& as_it_is,
+           const overlap_facts& facts)
+      : t(run), p(as_program), base(as_it_is), overlap(facts) {}
+
   const trace::trace& t;
   const program& p;
   const timing& base;  // the program's replay as it is
@@ -24,6 +38,10 @@ struct evidence {
   [[nodiscard]] nanoseconds gain(const program& changed) const;
   // A part of the device's work that is worth mentioning.
   [[nodiscard]] bool worth(nanoseconds time) const;
+  [[nodiscard]] const std::vector<repeated_call>& repeated_calls() const;  // looked for once
+
+ private:
+  mutable std::optional<std::vector<repeated_call>> repeated_;
 };
 
 using findings = std::vector<finding>;
@@ -77,15 +95,6 @@ struct held_operation {
 [[nodiscard]] std::vector<number> operations_of(const std::vector<held_operation>& held);
 // "kernel b on stream 2 waited for kernel a on stream 1: 12 µs"; the longest first.
 void describe(const trace::trace& t, finding& f, const std::vector<held_operation>& held);
-
-// Calls that are made again and again from one place of the program, with the same work in between.
-struct repeated_call {
-  number thread = 0;
-  std::vector<std::size_t> steps;  // of that thread, in order
-  number place = none;
-  std::string name;
-};
-[[nodiscard]] std::vector<repeated_call> repeated_calls(const trace::trace& t, const program& p);
 
 // What the host's memory says about the waits of a loop.
 enum class host_use : std::uint8_t {
