@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 7;
+inline constexpr std::uint32_t version = 8;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -102,6 +102,7 @@ struct block_context {
   std::uint32_t row_blocks;
   // Which of them it is at. Entries that run the blocks in turn say so, others leave it alone.
   std::uint32_t row_at;
+  std::uint32_t cooperative;  // 1: the launch said that its blocks may meet
   // Shared memory of the block: static variables first (kernel_info::static_shared_bytes of them),
   // dynamic ones from there on, aligned to 128. `shared` itself is aligned to 128 at least.
   char* shared;

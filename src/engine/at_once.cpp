@@ -46,6 +46,7 @@ bool any_floats(std::span<const kernel_operation* const> launches) {
                 .dynamic_shared_bytes = 0,
                 .row_blocks = 1,
                 .row_at = block::not_told,
+                .cooperative = 0,
                 .shared = nullptr,
                 .dynamic_shared = nullptr,
                 .counts = nullptr};

@@ -56,6 +56,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   context.dynamic_shared_bytes = launch.dynamic_shared_bytes;
   context.row_blocks = 1;
   context.row_at = not_told;
+  context.cooperative = launch.cooperative ? 1 : 0;
 
   const std::size_t fixed = round_up(info->static_shared_bytes, shared_alignment);
   const std::size_t bytes = round_up(fixed + launch.dynamic_shared_bytes, shared_alignment);
@@ -391,7 +392,11 @@ void block::yield(device_thread& t) {
   park(t);
 }
 
+// h200/groups.tsv grid.plain.sync: a launch that is not cooperative has nowhere to meet.
 void block::grid_sync(device_thread& t) {
+  if (!run->launch->cooperative)
+    fail(t, {status::launch_failure, nullptr,
+             "grid.sync() in a launch that is not cooperative; use cudaLaunchCooperativeKernel"});
   at_grid_.push(&t);
   progress();
   park(t);

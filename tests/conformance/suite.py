@@ -96,6 +96,7 @@ CASES = (
     Case("surfaces", "surfaces.cu", sections("bytes", "together", "fault:left", "fault:right",
                                              "fault:below", "fault:odd", "fault:none")),
     Case("shifts", "shifts.cu", sections("amounts", "idioms", "vectors", "seen")),
+    Case("groups", "groups.cu", sections("grid", "off", "off.sync", "sync", "sync.one")),
     Case("managed", "managed.cu",
          sections("ranges", "refusals", "access", "allocations", "attributes")),
     Case("pending", "pending.cu", sections("alone", "mixed", "streams", "blocked")),

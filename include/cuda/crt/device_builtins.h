@@ -28,6 +28,7 @@ SB_INDEX unsigned __sb_laneid(void);
 SB_INDEX unsigned __sb_warpid(void);
 SB_INDEX unsigned __sb_linear_tid(void);
 SB_INDEX unsigned __sb_dynamic_shared_bytes(void);
+SB_INDEX unsigned __sb_cooperative(void); /* 1: the launch is cooperative */
 SB_INDEX void* __sb_shared_base(void);
 
 /* Kinds: plain 0, count 1, and 2, or 3. */

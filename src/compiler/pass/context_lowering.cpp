@@ -77,6 +77,9 @@ class thread_values {
   Value* row_blocks() {
     return block_word(offsetof(abi::block_context, row_blocks), "sb.row", 1, longest_row + 1);
   }
+  Value* cooperative() {
+    return block_word(offsetof(abi::block_context, cooperative), "sb.cooperative", 0, 2);
+  }
   Value* dynamic_shared_bytes() {
     return block_word(offsetof(abi::block_context, dynamic_shared_bytes), "sb.dynamic_bytes", 0,
                       0x80000000);
@@ -180,6 +183,9 @@ Value* builtin_value(IRBuilder<>& builder, thread_values& values, StringRef name
   }
   if (kind == "dynamic_shared_bytes") {
     return values.dynamic_shared_bytes();
+  }
+  if (kind == "cooperative") {
+    return values.cooperative();
   }
   if (kind == "shared_base") {
     return values.shared();

@@ -311,6 +311,7 @@ std::unique_ptr<block_state> make_block(const abi::kernel_info& info, dims grid,
              dynamic_bytes,
              1,
              ~0u,
+             0,
              nullptr,
              nullptr,
              &machine.result.counts};

@@ -46,7 +46,8 @@ class thread_group {
       __sb_rt_warp_sync(mask_);
     }
   }
-  SB_CG_FN bool is_valid() const { return true; }
+  /* A grid has somewhere to meet when its launch is cooperative. */
+  SB_CG_FN bool is_valid() const { return kind_ != kind::grid || __sb_cooperative() != 0; }
 
  protected:
   SB_CG_FN explicit thread_group(kind which, unsigned mask = 0, unsigned meta_rank = 0,
@@ -97,6 +98,7 @@ class grid_group : public thread_group {
  public:
   struct arrival_token {};
 
+  SB_CG_FN static bool is_valid() { return __sb_cooperative() != 0; }
   SB_CG_MEETING_FN static void sync() { __sb_rt_grid_sync(); }
   SB_CG_FN static arrival_token barrier_arrive() { return {}; }
   SB_CG_MEETING_FN static void barrier_wait(arrival_token&&) { sync(); }
