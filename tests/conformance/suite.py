@@ -96,6 +96,9 @@ CASES = (
     Case("surfaces", "surfaces.cu", sections("bytes", "together", "fault:left", "fault:right",
                                              "fault:below", "fault:odd", "fault:none")),
     Case("shifts", "shifts.cu", sections("amounts", "idioms", "vectors", "seen")),
+    # Which of two products is fused with their sum is the compiler's choice.
+    Case("complex", "complex.cu", variable=(r"(float|double)\.device\.(mul|fma)",)),
+    Case("atomics", "atomics.cu"),
     Case("groups", "groups.cu", sections("grid", "off", "off.sync", "sync", "sync.one")),
     Case("managed", "managed.cu",
          sections("ranges", "refusals", "access", "allocations", "attributes")),

@@ -25,7 +25,8 @@ HOST = ["-ffp-contract=off"]
 # Usable from C. The others are C++, or empty without a CUDA compilation.
 C_HEADERS = {"cuda_runtime_api.h", "driver_types.h", "builtin_types.h", "vector_types.h",
              "vector_functions.h", "host_defines.h", "surface_types.h", "texture_types.h", "device_types.h", "driver_functions.h",
-             "cuda_profiler_api.h", "cuda_runtime.h", "cuda.h", "cuda_fp16.h", "cuda_bf16.h"}
+             "cuda_profiler_api.h", "cuda_runtime.h", "cuda.h", "cuda_fp16.h", "cuda_bf16.h",
+             "cuComplex.h"}
 
 
 def compile_text(command, text, suffix, extra=()):
@@ -47,8 +48,8 @@ def cuda_command(options, which):
 
 def public_headers(options):
     root = pathlib.Path(options.include)
-    return sorted(str(path.relative_to(root)) for path in root.rglob("*.h")
-                  if "crt" not in path.relative_to(root).parts and "details" not in path.parts)
+    return sorted(str(path.relative_to(root)) for path in root.rglob("*")
+                  if path.is_file() and path.suffix in (".h", "") and "crt" not in path.relative_to(root).parts and "details" not in path.parts)
 
 
 def check_alone(options):
