@@ -99,6 +99,7 @@ CASES = (
     # Which of two products is fused with their sum is the compiler's choice.
     Case("complex", "complex.cu", variable=(r"(float|double)\.device\.(mul|fma)",)),
     Case("atomics", "atomics.cu"),
+    Case("fp8", "fp8.cu"),
     Case("groups", "groups.cu", sections("grid", "off", "off.sync", "sync", "sync.one")),
     Case("managed", "managed.cu",
          sections("ranges", "refusals", "access", "allocations", "attributes")),
