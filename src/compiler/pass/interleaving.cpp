@@ -3,6 +3,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/counted_version.hpp"
@@ -17,14 +18,16 @@ constexpr StringLiteral interleave_count = "llvm.loop.interleave.count";
 constexpr StringLiteral hints[] = {"llvm.loop.interleave.count", "llvm.loop.unroll.count",
                                    "llvm.loop.unroll.disable", "llvm.loop.vectorize.enable",
                                    "llvm.loop.isvectorized"};
-constexpr unsigned side_by_side = 2;
 constexpr unsigned many_registers = 32;
 // Instructions of a loop whose values fit into the registers twice, as a rule. Those of shorter
 // ones are repeated by LLVM as often as is good.
 constexpr std::size_t least = 26, largest = 300, largest_with_few_registers = 60;
+// From so many on there is enough to compute for a core with four units for vectors: it waits for
+// results, not for memory.
+constexpr std::size_t long_loop = 48;
 
-// Whether vectors can be made of it as far as its instructions are concerned.
-bool may_become_vectors(const Loop& loop, std::size_t most) {
+// How many instructions it has; 0 if vectors cannot be made of them.
+std::size_t size_for_vectors(const Loop& loop, std::size_t most) {
   std::size_t size = 0;
   bool writes = false;
   for (const BasicBlock* block : loop.blocks()) {
@@ -35,12 +38,18 @@ bool may_become_vectors(const Loop& loop, std::size_t most) {
       auto* call = dyn_cast<CallBase>(&inst);
       if (inst.isAtomic() || inst.isVolatile() ||
           (call && !isa<IntrinsicInst>(call) && call->mayHaveSideEffects()) || ++size > most) {
-        return false;
+        return 0;
       }
       writes |= isa<StoreInst>(inst);
     }
   }
-  return writes && size >= least;
+  return writes && size >= least ? size : 0;
+}
+
+unsigned vectors_side_by_side(std::size_t size, unsigned registers) {
+  StringRef core = sys::getHostCPUName();
+  bool has_two_units = core == "neoverse-n1" || core == "cortex-a76";
+  return size >= long_loop && registers >= many_registers && !has_two_units ? 4 : 2;
 }
 
 }  // namespace
@@ -55,8 +64,9 @@ PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisMana
   for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
     bool told = any_of(
         hints, [&](StringRef hint) { return findStringMetadataForLoop(loop, hint).has_value(); });
-    if (loop->isInnermost() && !told && may_become_vectors(*loop, most)) {
-      addStringMetadataToLoop(loop, interleave_count.data(), side_by_side);
+    std::size_t size = loop->isInnermost() && !told ? size_for_vectors(*loop, most) : 0;
+    if (size != 0) {
+      addStringMetadataToLoop(loop, interleave_count.data(), vectors_side_by_side(size, registers));
     }
   }
   return PreservedAnalyses::all();
