@@ -1,6 +1,6 @@
 #include "compiler/pass/memory_limits.hpp"
 
-#include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/FormatVariadic.h>
 
 #include "compiler/pass/address_spaces.hpp"
 
@@ -13,10 +13,8 @@ namespace {
 constexpr std::uint64_t most_shared_bytes = 48u << 10;
 constexpr std::uint64_t most_constant_bytes = 64u << 10;
 
-std::string hex(std::uint64_t number) { return "0x" + utohexstr(number, true); }
-
 std::string sizes(std::uint64_t bytes, std::uint64_t most) {
-  return "(" + hex(bytes) + " bytes, " + hex(most) + " max)";
+  return formatv("({0:x} bytes, {1:x} max)", bytes, most);
 }
 
 std::uint64_t constant_bytes(const Module& module) {
