@@ -169,7 +169,7 @@ SB_FP8(__nv_fp8_e5m2, __NV_E5M2)
 #undef SB_FP8_FROM
 #undef SB_FP8_TO
 
-#define SB_FP8_VECTORS(two, four, interpretation)                                     \
+#define SB_FP8_VECTORS(one, two, four, interpretation)                                \
   struct two {                                                                        \
     __nv_fp8x2_storage_t __x;                                                         \
     two() = default;                                                                  \
@@ -180,12 +180,15 @@ SB_FP8(__nv_fp8_e5m2, __NV_E5M2)
     __host__ __device__ explicit operator __half2() const {                           \
       return __half2(__nv_cvt_fp8x2_to_halfraw2(__x, interpretation));                \
     }                                                                                 \
+    __host__ __device__ explicit two(__half2 v)                                       \
+        : __x(__nv_cvt_halfraw2_to_fp8x2(v, __NV_SATFINITE, interpretation)) {}       \
+    __host__ __device__ explicit two(__nv_bfloat162 v)                                \
+        : __x(__nv_cvt_bfloat16raw2_to_fp8x2(v, __NV_SATFINITE, interpretation)) {}   \
     __host__ __device__ explicit operator float2() const {                            \
-      const __half2_raw h = __nv_cvt_fp8x2_to_halfraw2(__x, interpretation);          \
-      float2 result;                                                                  \
-      result.x = static_cast<float>(__half(__half_raw{h.x}));                         \
-      result.y = static_cast<float>(__half(__half_raw{h.y}));                         \
-      return result;                                                                  \
+      one x, y;                                                                       \
+      x.__x = static_cast<__nv_fp8_storage_t>(__x);                                   \
+      y.__x = static_cast<__nv_fp8_storage_t>(__x >> 8);                              \
+      return float2{static_cast<float>(x), static_cast<float>(y)};                    \
     }                                                                                 \
   };                                                                                  \
   struct four {                                                                       \
@@ -206,8 +209,8 @@ SB_FP8(__nv_fp8_e5m2, __NV_E5M2)
       return float4{a.x, a.y, b.x, b.y};                                              \
     }                                                                                 \
   };
-SB_FP8_VECTORS(__nv_fp8x2_e4m3, __nv_fp8x4_e4m3, __NV_E4M3)
-SB_FP8_VECTORS(__nv_fp8x2_e5m2, __nv_fp8x4_e5m2, __NV_E5M2)
+SB_FP8_VECTORS(__nv_fp8_e4m3, __nv_fp8x2_e4m3, __nv_fp8x4_e4m3, __NV_E4M3)
+SB_FP8_VECTORS(__nv_fp8_e5m2, __nv_fp8x2_e5m2, __nv_fp8x4_e5m2, __NV_E5M2)
 #undef SB_FP8_VECTORS
 
 #endif

@@ -47,7 +47,9 @@ struct kernel_run {
   // Blocks that a worker claimed and gave back: granted ones, and such that are to be granted anew
   // (they stay below `granted`).
   std::vector<block_range> returned, put_back;
-  // Blocks that the scheduler has granted when a worker had gone ahead with them.
+  // Blocks that the scheduler has granted when a worker had gone ahead with them. Those of them
+  // that come to their end are not taken off: then the scheduler has granted all blocks, and so all
+  // that are given back are granted.
   std::uint64_t overtaken = 0;
   // Fiber-mode blocks that gave up a turn half done, and how often that happened since one of the
   // kernel's blocks began or ended. Guarded by the pool.

@@ -203,10 +203,11 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
   std::uint64_t kept = waiting;  // references
   // The places are free for others as far as blocks are over.
   const std::uint64_t over = passed + job.done;
-  const std::uint64_t done = std::min(over, places - std::min(waiting, places));
+  const std::uint64_t places_left = places - std::min(waiting, places);
+  const std::uint64_t done = std::min(over, places_left);
   if ((job.complete || job.put_off) && job.started != job.count) {
     const kernel_run::block_range rest{job.first + job.started, job.count - job.started};
-    const std::uint64_t granted = std::min(rest.count, places - waiting - done);
+    const std::uint64_t granted = std::min(rest.count, places_left - done);
     if (give_back(run, rest, granted)) kept += granted;
   }
   start_attending(w);  // what these blocks set free may be small

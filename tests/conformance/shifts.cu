@@ -147,6 +147,22 @@ __global__ void seen(unsigned v, unsigned long long* o) {
   o[8] = by_value(7, -1);
 }
 
+// Rotations: NVIDIA's compiler makes them of values of 32 bits that are joined by | or +.
+__global__ void rotations(const long long* n, unsigned long long* o) {
+  const unsigned long long v = 0x8765432112345679ull;
+  const unsigned x = static_cast<unsigned>(v);
+  const int a = static_cast<int>(n[threadIdx.x]);
+  o += threadIdx.x * 8;
+  o[0] = v << a | v >> (64 - a);
+  o[1] = (v << a) + (v >> (64 - a));
+  o[2] = (v << a) ^ (v >> (64 - a));
+  o[3] = v >> a | v << (64 - a);
+  o[4] = (x << a) + (x >> (32 - a));
+  o[5] = (x << a) ^ (x >> (32 - a));
+  o[6] = (x << (32 - a)) ^ (x >> a);
+  o[7] = x >> a | x << (32 - a);
+}
+
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   MUST(cudaMallocManaged(&inputs, sizeof amounts));
@@ -177,6 +193,11 @@ int main(int argc, char** argv) {
     MUST(cudaDeviceSynchronize());
     for (int i = 0; i < count; ++i)
       say("idioms." + std::to_string(amounts[i]), hex(left + i * 8, 8));
+  } else if (what == "rotations") {
+    rotations<<<1, count>>>(inputs, left);
+    MUST(cudaDeviceSynchronize());
+    for (int i = 0; i < count; ++i)
+      say("rotations." + std::to_string(amounts[i]), hex(left + i * 8, 8));
   } else if (what == "vectors") {
     vectors<unsigned, int>("32", rows);
     vectors<unsigned long long, int>("64", rows64);

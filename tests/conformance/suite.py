@@ -95,7 +95,8 @@ CASES = (
                                              "types")),
     Case("surfaces", "surfaces.cu", sections("bytes", "together", "fault:left", "fault:right",
                                              "fault:below", "fault:odd", "fault:none")),
-    Case("shifts", "shifts.cu", sections("amounts", "idioms", "vectors", "seen")),
+    Case("shifts", "shifts.cu", sections("amounts", "idioms", "rotations", "vectors", "seen")),
+    Case("quick", "quick.cu"),
     # Which of two products is fused with their sum is the compiler's choice.
     Case("complex", "complex.cu", variable=(r"(float|double)\.device\.(mul|fma)",)),
     Case("atomics", "atomics.cu"),

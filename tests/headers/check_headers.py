@@ -91,7 +91,7 @@ def check_source(options):
 def check_absent(options):
     problems = []
     plain = [options.cxx, "-I", options.include]
-    for header in ("cuda_fp8.h", "cublas_v2.h", "thrust/device_vector.h"):
+    for header in ("cuda_fp4.h", "cublas_v2.h", "thrust/device_vector.h"):
         messages = compile_text(plain, f"#include <{header}>\n", ".cpp")
         if not messages or header not in messages:
             problems.append(f"{header} should be missing, and the message should name it")

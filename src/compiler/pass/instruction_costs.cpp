@@ -75,7 +75,7 @@ instruction_cost arithmetic(const Type* type) {
 
 // Marked as the quick variant of a function (fast_math_functions.h).
 bool is_quick(const Instruction& inst) {
-  return isa<FPMathOperator>(inst) && inst.getType()->isFloatTy() && inst.hasApproxFunc();
+  return isa<FPMathOperator>(inst) && inst.getType()->isFloatTy() && inst.hasAllowReciprocal();
 }
 
 instruction_cost function(StringRef name, const Type* type, bool quick) {

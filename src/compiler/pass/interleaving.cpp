@@ -3,10 +3,10 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IntrinsicInst.h>
-#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/counted_version.hpp"
+#include "compiler/pass/processor.hpp"
 
 namespace sb::pass {
 
@@ -47,9 +47,7 @@ std::size_t size_for_vectors(const Loop& loop, std::size_t most) {
 }
 
 unsigned vectors_side_by_side(std::size_t size, unsigned registers) {
-  StringRef core = sys::getHostCPUName();
-  bool has_two_units = core == "neoverse-n1" || core == "cortex-a76";
-  return size >= long_loop && registers >= many_registers && !has_two_units ? 4 : 2;
+  return size >= long_loop && registers >= many_registers && !is_neoverse_n1() ? 4 : 2;
 }
 
 }  // namespace

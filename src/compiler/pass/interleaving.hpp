@@ -1,4 +1,4 @@
-// Two vectors side by side in loops that become vectors.
+// Two or four vectors side by side in loops that become vectors.
 //
 // LLVM's cost model lets a loop of more than a few instructions go one vector at a time. A kernel's
 // loop over threads is mostly one long chain (loads, arithmetic, a store) without anything carried

@@ -26,9 +26,10 @@ struct kernel {
   std::uint32_t parameter_bytes = 0;
 
   abi::kernel_mode mode = abi::kernel_mode::fibers;
-  bool threads_are_alike = false;    // loop mode: one thread stands for all of its block
-  bool stores_thread_index = false;  // loop mode: something looks at self->tid
-  bool needs_whole_warps = false;    // loop mode: only for blocks whose rows are whole warps
+  bool threads_are_alike = false;  // loop mode: one thread stands for all of its block
+  // Loop mode: something looks at self->tid; or it calls another function, which may do anything.
+  bool stores_thread_index = false;
+  bool needs_whole_warps = false;  // loop mode: only for blocks whose rows are whole warps
   bool syncs_grid = false;
   bool is_straight = false;       // loop mode: no loop, no call of the engine
   bool has_no_floats = false;     // and no computation with them

@@ -54,8 +54,12 @@ void clamp(BinaryOperator& shift) {
   shift.replaceUsesWithIf(result, [&](Use& use) { return use.getUser() != result; });
 }
 
-// (x << n) | (x >> (width - n)), each of them clamped.
+// (x << n) | (x >> (32 - n)), each of them clamped.
 Value* rotated(BinaryOperator& both, bool left_first) {
+  constexpr std::uint64_t width = 32;
+  if (!both.getType()->isIntegerTy(width)) {
+    return nullptr;
+  }
   Value *left = both.getOperand(left_first ? 0 : 1), *right = both.getOperand(left_first ? 1 : 0);
   Value *value = nullptr, *up = nullptr, *down = nullptr;
   if (!match(left, m_Select(m_Value(), m_Shl(m_Value(value), m_Value(up)), m_Zero())) ||
@@ -63,7 +67,6 @@ Value* rotated(BinaryOperator& both, bool left_first) {
       !clamps_shift(*cast<Instruction>(left)) || !clamps_shift(*cast<Instruction>(right))) {
     return nullptr;
   }
-  const std::uint64_t width = both.getType()->getScalarSizeInBits();
   Value *narrow_up = up, *narrow_down = down;
   match(up, m_ZExt(m_Value(narrow_up)));
   match(down, m_ZExt(m_Value(narrow_down)));
@@ -127,7 +130,7 @@ PreservedAnalyses find_rotations::run(Function& function, FunctionAnalysisManage
   bool found = false;
   for (Instruction& inst : make_early_inc_range(instructions(function))) {
     const unsigned opcode = inst.getOpcode();
-    if (opcode != Instruction::Or && opcode != Instruction::Add && opcode != Instruction::Xor) {
+    if (opcode != Instruction::Or && opcode != Instruction::Add) {
       continue;
     }
     auto& both = cast<BinaryOperator>(inst);

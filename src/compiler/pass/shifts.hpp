@@ -12,7 +12,8 @@ namespace sb::pass {
 void clamp_shifts(llvm::Module& module);
 
 // Two such shifts, one to the left and one to the right, that are a rotation: the device's compiler
-// makes one of them too, which goes around for any amount. Where values are in registers.
+// makes one of them too, which goes around for any amount. It does so for values of 32 bits that
+// are joined by | or +, not by ^. Where values are in registers.
 class find_rotations : public llvm::PassInfoMixin<find_rotations> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);

@@ -5,13 +5,13 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <memory>
 
 #include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/processor.hpp"
 #include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/thread_extent.hpp"
@@ -288,10 +288,7 @@ bool only_adds_up(const Loop& loop) {
 // How many rounds of a sum go together, each of which reads elsewhere. On a Neoverse N1 (and the
 // core that it comes from) rounds of one grid tend to share places of the first cache, and one at a
 // time is best; a V1 is quicker by half with four.
-unsigned rounds_together() {
-  StringRef core = sys::getHostCPUName();
-  return core == "neoverse-n1" || core == "cortex-a76" ? 1 : 4;
-}
+unsigned rounds_together() { return is_neoverse_n1() ? 1 : 4; }
 
 // Some rounds, one behind the other.
 struct several_rounds {
