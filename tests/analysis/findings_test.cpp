@@ -246,6 +246,23 @@ TEST(Findings, AllocationsInALoopAreFound) {
   expect_healthy(allocating(false));
 }
 
+TEST(Findings, ALoopThatSetsUpBuffersIsHealthy) {
+  program_builder b;
+  const number s = b.stream();
+  std::vector<number> buffers;
+  for (int i = 0; i < 8; ++i) {
+    buffers.push_back(b.line(90).allocate("cudaMalloc", trace::memory_kind::device, 1 << 20));
+    b.line(91).kernel(s, "fill", 50_us);
+  }
+  b.line(92).kernel(s, "work", 500_us);
+  b.line(93).synchronize();
+  for (const number one : buffers) {
+    b.line(94);
+    b.free(one);
+  }
+  expect_without(b.run(), "allocation-in-loop");
+}
+
 // --- order of issue and queues
 
 trace::trace two_kernels_per_stream(std::uint32_t connections, bool breadth_first) {

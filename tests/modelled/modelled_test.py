@@ -162,6 +162,21 @@ class Modelled(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertIn("the program called nothing of CUDA", done.stderr)
 
+    def test_calls_with_typed_pointers_have_their_lines(self):
+        source = self.work / "typed.cu"
+        source.write_text("int main() {\n  float* p;\n  cudaMalloc(&p, 4);\n  int* q;\n  cudaMallocHost(&q, 4);\n"
+                          "  cudaMallocAsync(&p, 4, 0);\n  cudaMallocManaged(&q, 4);\n}\n")
+        for options in ([], ["--nvcc=-O0"], ["--nvcc=-O2"]):
+            subprocess.run([TOOLKIT / "bin/streambed", "run", source, *options, "--device", "h200", "--quiet",
+                            "--force", "--trace", "typed.sbt"], check=True, timeout=120, cwd=self.work)
+            told = json.loads(subprocess.run([TOOLKIT / "bin/streambed", "export", "-f", "chrome", "typed.sbt"],
+                                             check=True, capture_output=True, cwd=self.work).stdout)
+            events = told["traceEvents"] if isinstance(told, dict) else told
+            lines = {e["name"]: e["args"].get("line", "") for e in events if e.get("cat") == "call"}
+            for name, line in (("cudaMalloc", 3), ("cudaHostAlloc", 5), ("cudaMallocAsync", 6),
+                               ("cudaMallocManaged", 7)):
+                self.assertTrue(lines[name].endswith(f"typed.cu:{line}"), lines)
+
     def test_it_does_not_matter_when_the_system_lets_a_thread_begin(self):
         self.assertTrue(THREAD_STARTS.is_file())
         # The first has a kernel that looks at memory all the while: it must not look once more.

@@ -5,7 +5,8 @@
 
 #include "../cuda_runtime_api.h"
 
-#define SB_API_FN static inline __attribute__((unused)) cudaError_t
+/* Inlined in every build: the line of a call is that of the program. */
+#define SB_API_FN static inline __attribute__((unused, always_inline)) cudaError_t
 
 static inline __attribute__((unused)) struct cudaMemLocation __sb_location_of_device(int device) {
   struct cudaMemLocation location;

@@ -4,7 +4,8 @@
 
 #include "../cuda_runtime_api.h"
 
-#define SB_API_FN static inline __attribute__((unused)) cudaError_t
+/* Inlined in every build: the line of a call is that of the program. */
+#define SB_API_FN static inline __attribute__((unused, always_inline)) cudaError_t
 
 /* Memory. */
 template <typename Type>

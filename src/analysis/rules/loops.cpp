@@ -167,13 +167,36 @@ void find_copies_in_loops(const evidence& e, findings& out) {
   }
 }
 
+namespace {
+
+// What these calls allocated is all there when the last of them is made: a loop that sets up.
+bool is_set_up(const evidence& e, const repeated_call& r) {
+  const std::vector<number> calls = calls_of(e.p, r);
+  std::vector<const trace::allocation*> made;
+  for (const trace::allocation& a : e.t.allocations)
+    if (std::find(calls.begin(), calls.end(), a.allocated_by) != calls.end()) made.push_back(&a);
+  if (made.size() != calls.size()) return false;
+  nanoseconds last = 0;
+  for (const trace::allocation* a : made) last = std::max(last, a->from);
+  return std::all_of(made.begin(), made.end(),
+                     [&](const trace::allocation* a) { return a->to == 0 || a->to >= last; });
+}
+
+}  // namespace
+
 void find_allocations_in_loops(const evidence& e, findings& out) {
   program changed = e.p;
   std::vector<number> calls;
   std::vector<std::string> names;
+  bool sets_up = false, allocates = false;
   for (const repeated_call& r : e.repeated_calls()) {
     const call_class kind = class_of(r.name);
     if (kind != call_class::allocate && kind != call_class::free) continue;
+    if (kind == call_class::allocate && is_set_up(e, r)) {
+      sets_up = true;
+      continue;
+    }
+    allocates |= kind == call_class::allocate;
     for (std::size_t i = 1; i < r.steps.size(); ++i) {
       take_out(changed.threads[r.thread][r.steps[i]]);
     }
@@ -181,7 +204,8 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
     calls.insert(calls.end(), these.begin(), these.end());
     if (std::find(names.begin(), names.end(), r.name) == names.end()) names.push_back(r.name);
   }
-  if (calls.empty()) return;
+  // What frees then is the loop that clears up.
+  if (calls.empty() || (sets_up && !allocates)) return;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
   std::sort(calls.begin(), calls.end());
