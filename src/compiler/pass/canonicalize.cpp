@@ -1,5 +1,6 @@
 #include "compiler/pass/canonicalize.hpp"
 
+#include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -30,6 +31,7 @@ bool is_context_builtin(const Function& function) {
 }  // namespace
 
 void prepare_functions(Module& module) {
+  SmallPtrSet<Function*, 8> convergent;
   for (Function& function : module) {
     if (function.hasFnAttribute(Attribute::OptimizeNone)) {
       // -O0 puts noinline everywhere; only at other levels is it the user's own word.
@@ -55,10 +57,16 @@ void prepare_functions(Module& module) {
       auto which = called_slot(*call);
       if (which && is_convergent(*which)) {
         call->addFnAttr(Attribute::Convergent);
+        convergent.insert(call->getCalledFunction());
       } else {
         call->removeFnAttr(Attribute::Convergent);
       }
     }
+  }
+  // LLVM believes the function that is called, not the call: it would divide the latter between the
+  // branches before and behind it.
+  for (Function* function : convergent) {
+    function->addFnAttr(Attribute::Convergent);
   }
 }
 
