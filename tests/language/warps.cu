@@ -30,13 +30,23 @@ __global__ void warpsum(int* d, int n) {
   d[i] = wsum(d[i]) + wxor(d[i]);
 }
 // One condition before and behind what the whole warp does.
-__global__ void guarded(int* d, int n) {
+__global__ void guarded_shuffle(int* d, int n) {
   ID;
   int v = i < n ? d[i] : 7;
-  int w = __shfl_down_sync(0xffffffffu, v, 1) + __shfl_xor_sync(0xffffffffu, v, 4);
+  int w = __shfl_down_sync(0xffffffffu, v, 1);
+  if (i < n) d[i] = v - w;
+}
+__global__ void guarded_most(int* d, int n) {
+  ID;
+  int v = i < n ? d[i] : 1000;
   int most = __reduce_max_sync(0xffffffffu, v);
-  int any = __any_sync(0xffffffffu, v == 7);
-  if (i < n) d[i] = v - w + most * (1 + any);
+  if (i < n) d[i] = most;
+}
+__global__ void guarded_any(int* d, int n) {
+  ID;
+  int v = i < n ? d[i] : 1000;
+  int any = __any_sync(0xffffffffu, v == 1000);
+  if (i < n) d[i] = v + any;
 }
 __global__ void blocksum(int* d, int n) {
   ID;
@@ -231,8 +241,9 @@ int main() {
   for (dim3 b : {dim3(1), dim3(20), dim3(100), dim3(16, 16), dim3(8, 3)}) \
     go(#k, 5, b.x* b.y* b.z, [&](int* d) { k<<<5, b>>>(d, n); });
   P(warpsum, 0)
-  K(guarded, 20)
-  K(guarded, 107)
+  K(guarded_shuffle, 20)
+  K(guarded_most, 107)
+  K(guarded_any, 20)
   K(blocksum, 0)
   K(blocksum2, 0)
   P(wscan, 0)
