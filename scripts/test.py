@@ -2,7 +2,7 @@
 """Builds and runs every test, and ends with one line: `N passed, N failed, N skipped`.
 
 The release build runs everything; the sanitized builds run the groups of tests/CMakeLists.txt that
-execute our own code in the test's process. A build that does not come about counts as one failed test.
+execute our own code in the test's process, and random kernels, which are sanitized too. A build that does not come about counts as one failed test.
 
 A few tests that fail without a sanitizer's report are asked once more, one at a time: a machine that does
 other work is no fault of theirs. They are named at the end. What a sanitizer reports stands.

@@ -9,6 +9,7 @@ Prints each seed before it is tried. A program that differs stays in --keep.
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import subprocess
@@ -20,32 +21,32 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import generate  # noqa: E402
 
 LONGEST = 300  # seconds for one command
+SAID = 4000    # characters of what a program says when it stops: a sanitizer's report
 
 
-def build(options, source, output, **environment):
-    subprocess.run([options.nvcc, "-w", *options.flag, "-o", output, source], check=True, timeout=LONGEST,
+def output(options, source, program, **environment):
+    """What the program prints that nvcc makes of the source."""
+    subprocess.run([options.nvcc, "-w", *options.flag, "-o", program, source], check=True, timeout=LONGEST,
                    env={**os.environ, **environment})
-
-
-def run(program):
-    done = subprocess.run([program], capture_output=True, text=True, timeout=LONGEST)
+    done = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=LONGEST)
     lines = done.stdout.splitlines()
-    return lines + [f"exit status {done.returncode}: {done.stderr.strip()[-500:]}"] if done.returncode else lines
+    return lines + [f"exit status {done.returncode}: {done.stderr.strip()[-SAID:]}"] if done.returncode else lines
 
 
 def differences(options, folder, seed):
     """Lines in which the two builds of the program differ."""
     source = folder / f"seed{seed}.cu"
     source.write_text(generate.program(seed, options.kernels))
-    fast, slow = folder / "fast", folder / "slow"
-    build(options, source, fast)
-    build(options, source, slow, STREAMBED_KERNELS="fibers")
-    got, expected = run(fast), run(slow)
-    if len(expected) < options.kernels:
-        return [f"the reference did not run: {expected[-1:]}"]
-    if got == expected:
-        return []
-    return [f"{a}   expected {b}" for a, b in zip(got, expected) if a != b] or ["one of them stopped early: " + got[-1]]
+    with concurrent.futures.ThreadPoolExecutor() as both:
+        fast = both.submit(output, options, source, folder / "fast")
+        slow = both.submit(output, options, source, folder / "slow", STREAMBED_KERNELS="fibers")
+    got, expected = fast.result(), slow.result()
+    stopped = [f"{name} stopped: {lines[-1]}" for name, lines in (("the program", got), ("the reference", expected))
+               if not lines or lines[-1].startswith("exit status")]
+    if len(expected) < options.kernels or stopped:
+        return stopped or ["the reference printed too little"]
+    return [f"{a}   expected {b}" for a, b in zip(got, expected) if a != b] + (
+        [] if len(got) == len(expected) else [f"{len(got)} lines, expected {len(expected)}"])
 
 
 def main():
