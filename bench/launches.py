@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What launching costs: Streambed, a spinning ring of plain C++, and PoCL, in turns; medians and ratios."""
+"""What launching costs: Streambed, plain C++ with threads, and PoCL, in turns; medians and ratios."""
 
 import os
 import pathlib
@@ -20,8 +20,8 @@ def build(work):
     programs = {}
     subprocess.run([toolkit / "bin/nvcc", "-O2", "-o", work / "streambed", HERE / "streambed.cu"], check=True)
     programs["Streambed"] = work / "streambed"
-    subprocess.run(["c++", "-O3", "-std=c++20", "-pthread", "-o", work / "ring", HERE / "queue.cpp"], check=True)
-    programs["ring"] = work / "ring"
+    subprocess.run(["c++", "-O3", "-std=c++20", "-pthread", "-o", work / "plain", HERE / "queue.cpp"], check=True)
+    programs["plain C++"] = work / "plain"
     made = subprocess.run(["c++", "-O2", "-std=c++20", "-o", work / "opencl", HERE / "opencl.cpp", "-lOpenCL"],
                           capture_output=True, text=True)
     if made.returncode == 0 and subprocess.run([work / "opencl"], capture_output=True).returncode == 0:
@@ -45,16 +45,16 @@ def main():
                 for line in done.stdout.splitlines():
                     key, value = line.split("\t")
                     measured[name].setdefault(key, []).append(float(value))
-    print(f"{'':38}" + "".join(f"{name:>14}" for name in programs) + f"{'goal':>14}   (ns; medians of {ROUNDS})")
+    print(f"{'':38}" + "".join(f"{name:>{14 if name == 'Streambed' else 17}}" for name in programs) + f"{'goal':>14}   (ns, and Streambed's times it; medians of {ROUNDS})")
     for key, values in measured["Streambed"].items():
         own = statistics.median(values)
         row = f"{key:38}{own:14.0f}"
         for name in list(programs)[1:]:
             other = measured[name].get(key)
             if other is None:
-                row += f"{'':>14}"
+                row += f"{'':>17}"
             else:
-                row += f"{statistics.median(other):8.0f} {own / statistics.median(other):4.1f}x"
+                row += f"{statistics.median(other):10.0f} {own / statistics.median(other):5.2f}x"
         goal = GOALS.get(key)
         if goal is not None:
             row += f"{goal:14.0f}" + ("" if own <= goal else f"   missed by {own / goal:.1f}x")

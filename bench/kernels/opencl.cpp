@@ -64,10 +64,16 @@ class device {
           "read");
     return v;
   }
-  void clear(cl_mem memory, std::size_t bytes) {
-    const int zero = 0;
-    check(clEnqueueFillBuffer(queue_, memory, &zero, sizeof zero, 0, bytes, 0, nullptr, nullptr),
+  void fill(cl_mem memory, unsigned word, std::size_t bytes) {
+    check(clEnqueueFillBuffer(queue_, memory, &word, sizeof word, 0, bytes, 0, nullptr, nullptr),
           "fill");
+  }
+  unsigned word(cl_mem memory, std::size_t index) {
+    unsigned w = 0;
+    check(clEnqueueReadBuffer(queue_, memory, CL_TRUE, index * sizeof w, sizeof w, &w, 0, nullptr,
+                              nullptr),
+          "read");
+    return w;
   }
   void write(cl_mem memory, const void* from, std::size_t bytes) {
     check(clEnqueueWriteBuffer(queue_, memory, CL_FALSE, 0, bytes, from, 0, nullptr, nullptr),
@@ -95,13 +101,34 @@ class device {
   cl_program program_;
 };
 
+// What a run must write.
+struct outputs {
+  struct part {
+    cl_mem memory;
+    std::size_t words;
+  };
+  device& d;
+  std::vector<part> parts;
+
+  void clear() const {
+    for (const part& p : parts) d.fill(p.memory, cleared, p.words * sizeof cleared);
+    d.finish();
+  }
+  bool is_written(int k) const {
+    return std::all_of(parts.begin(), parts.end(), [&](const part& p) {
+      return d.word(p.memory, probe(p.words, k)) != cleared;
+    });
+  }
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
   device d(argv[1]);
   const choice chosen{argc - 1, argv + 1};
-  auto one = [&](const char* name, cl_kernel k, size groups, size group, auto right) {
-    measure(name, [&] { d.launch(k, groups, group), d.finish(); }, right);
+  auto one = [&](const char* name, cl_kernel k, size groups, size group,
+                 std::vector<outputs::part> writes, auto right) {
+    measure(name, [&] { d.launch(k, groups, group), d.finish(); }, outputs{d, writes}, right);
   };
   for (const char* name :
        {"saxpy", "copy", "triad", "stride_saxpy", "stride_copy", "stride_triad"}) {
@@ -110,7 +137,7 @@ int main(int argc, char** argv) {
     const floats x = numbers(stream_n, 1000), y = numbers(stream_n, 77);
     cl_mem dx = d.buffer(x), dy = d.buffer(y), dz = d.buffer(floats(stream_n));
     one(name, d.kernel(name, dx, dy, dz, stream_n), {strides ? std::size_t{1056} : stream_n / 256},
-        {256},
+        {256}, {{dz, stream_n}},
         [&] { return right_stream(name + (strides ? 7 : 0), x, y, d.back<float>(dz, stream_n)); });
     for (cl_mem m : {dx, dy, dz}) clReleaseMemObject(m);
   }
@@ -118,7 +145,7 @@ int main(int argc, char** argv) {
     const floats a = numbers(matrix * matrix, 100, 0.01f), b = numbers(matrix * matrix, 33, 0.1f);
     cl_mem c = d.buffer(a);
     one("matmul", d.kernel("multiply", d.buffer(a), d.buffer(b), c, matrix),
-        {matrix / 16, matrix / 16}, {16, 16},
+        {matrix / 16, matrix / 16}, {16, 16}, {{c, a.size()}},
         [&] { return right_product(a, b, d.back<float>(c, a.size())); });
   }
   for (const char* name : {"reduce_shared", "reduce_shuffle"}) {
@@ -134,7 +161,7 @@ int main(int argc, char** argv) {
           sum = 0;
           for (float part : d.back<float>(out, 1056)) sum += part;
         },
-        [&] { return right_sum(x, sum); });
+        outputs{d, {{out, 1056}}}, [&] { return right_sum(x, sum); });
   }
   if (chosen("scan")) {
     const std::vector<int> in = whole_numbers(scan_n);
@@ -155,13 +182,13 @@ int main(int argc, char** argv) {
           d.launch(down[1], {scan_n / 256}, {256});
           d.finish();
         },
-        [&] { return right_scan(in, d.back<int>(out, scan_n)); });
+        outputs{d, {{out, scan_n}}}, [&] { return right_scan(in, d.back<int>(out, scan_n)); });
   }
   if (chosen("transpose")) {
     const floats in = numbers(side * side, 65521);
     cl_mem out = d.buffer(in);
     one("transpose", d.kernel("transpose", d.buffer(in), out), {side / 32, side / 32}, {32, 8},
-        [&] { return right_transpose(in, d.back<float>(out, in.size())); });
+        {{out, in.size()}}, [&] { return right_transpose(in, d.back<float>(out, in.size())); });
   }
   if (chosen("histogram")) {
     const auto in = letters();
@@ -169,32 +196,36 @@ int main(int argc, char** argv) {
     cl_kernel k = d.kernel("histogram", d.buffer(in), out, bytes_n);
     measure(
         "histogram",
-        [&] { d.clear(out, bins * sizeof(int)), d.launch(k, {1056}, {bins}), d.finish(); },
-        [&] { return right_histogram(in, d.back<int>(out, bins)); });
+        [&] { d.fill(out, 0, bins * sizeof(int)), d.launch(k, {1056}, {bins}), d.finish(); },
+        outputs{d, {{out, bins}}}, [&] { return right_histogram(in, d.back<int>(out, bins)); });
   }
   if (chosen("stencil")) {
     const floats in = numbers(side * side, 1009);
     cl_mem out = d.buffer(in);
     one("stencil", d.kernel("stencil", d.buffer(in), out), {side / 32, side / 8}, {32, 8},
-        [&] { return right_stencil(in, d.back<float>(out, in.size())); });
+        {{out, in.size()}}, [&] { return right_stencil(in, d.back<float>(out, in.size())); });
   }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
                  z = numbers(bodies, 107, 0.1f);
-    cl_mem fx = d.buffer(x);
-    one("nbody",
-        d.kernel("forces", d.buffer(x), d.buffer(y), d.buffer(z), fx, d.buffer(x), d.buffer(x)),
-        {bodies / 256}, {256}, [&] { return right_forces(x, y, z, d.back<float>(fx, bodies)); });
+    cl_mem fx = d.buffer(x), fy = d.buffer(x), fz = d.buffer(x);
+    one("nbody", d.kernel("forces", d.buffer(x), d.buffer(y), d.buffer(z), fx, fy, fz),
+        {bodies / 256}, {256}, {{fx, bodies}, {fy, bodies}, {fz, bodies}}, [&] {
+          return right_forces(x, y, z, d.back<float>(fx, bodies), d.back<float>(fy, bodies),
+                              d.back<float>(fz, bodies));
+        });
   }
   if (chosen("black_scholes")) {
     const floats spot = numbers(options_n, 251, 0.1f, 5), strike = numbers(options_n, 991, 0.1f, 1);
     const floats years = numbers(options_n, 97, 0.1f, 0.25f);
-    cl_mem call = d.buffer(spot);
+    cl_mem call = d.buffer(spot), put = d.buffer(spot);
     one("black_scholes",
-        d.kernel("black_scholes", d.buffer(spot), d.buffer(strike), d.buffer(years), call,
-                 d.buffer(spot), options_n),
-        {options_n / 256}, {256},
-        [&] { return right_prices(spot, strike, years, d.back<float>(call, options_n)); });
+        d.kernel("black_scholes", d.buffer(spot), d.buffer(strike), d.buffer(years), call, put,
+                 options_n),
+        {options_n / 256}, {256}, {{call, options_n}, {put, options_n}}, [&] {
+          return right_prices(spot, strike, years, d.back<float>(call, options_n),
+                              d.back<float>(put, options_n));
+        });
   }
   for (const maths_problem& problem : maths_problems) {
     if (!chosen(problem.name)) continue;
@@ -202,7 +233,7 @@ int main(int argc, char** argv) {
     cl_mem out = d.buffer(x);
     one(problem.name,
         d.kernel((std::string(problem.name) + "_all").c_str(), d.buffer(x), out, maths_n),
-        {maths_n / 256}, {256},
+        {maths_n / 256}, {256}, {{out, maths_n}},
         [&] { return right_maths(problem, x, d.back<float>(out, maths_n)); });
   }
   if (chosen("memcpy")) {
@@ -210,6 +241,6 @@ int main(int argc, char** argv) {
     cl_mem to = d.buffer(floats(stream_n));
     measure(
         "memcpy", [&] { d.write(to, from.data(), from.size() * sizeof(float)), d.finish(); },
-        [&] { return d.back<float>(to, stream_n) == from; });
+        outputs{d, {{to, stream_n}}}, [&] { return d.back<float>(to, stream_n) == from; });
   }
 }

@@ -20,6 +20,33 @@ floats as_vector(const std::unique_ptr<float[]>& p, std::size_t n) {
   return {p.get(), p.get() + n};
 }
 
+// What a run must write.
+struct outputs {
+  struct part {
+    template <class T>
+    part(T* at, std::size_t n) : at(at), words(n) {
+      static_assert(sizeof(T) == sizeof cleared);
+    }
+    void* at;
+    std::size_t words;
+  };
+  std::vector<part> parts;
+
+  void clear() const {
+    for (const part& p : parts) {
+#pragma omp parallel for
+      for (std::size_t i = 0; i < p.words; ++i)
+        std::memcpy(static_cast<char*>(p.at) + i * sizeof cleared, &cleared, sizeof cleared);
+    }
+  }
+  bool is_written(int k) const {
+    return std::all_of(parts.begin(), parts.end(), [&](const part& p) {
+      return std::memcmp(static_cast<char*>(p.at) + probe(p.words, k) * sizeof cleared, &cleared,
+                         sizeof cleared) != 0;
+    });
+  }
+};
+
 void multiply(const float* a, const float* b, float* c) {
   constexpr int n = matrix, rows = 4, columns = 16;  // sums that fit into the registers
 #pragma omp parallel for collapse(2)
@@ -95,13 +122,14 @@ int main(int argc, char** argv) {
             for (int i = 0; i < stream_n; ++i) c[i] = a[i] + factor * b[i];
           }
         },
+        outputs{{{c, stream_n}}},
         [&] { return right_stream(kind, x, y, as_vector(pz, stream_n)); });
   }
   if (chosen("matmul")) {
     const floats a = numbers(matrix * matrix, 100, 0.01f), b = numbers(matrix * matrix, 33, 0.1f);
     floats c(a.size());
     measure(
-        "matmul", [&] { multiply(a.data(), b.data(), c.data()); },
+        "matmul", [&] { multiply(a.data(), b.data(), c.data()); }, outputs{{{c.data(), c.size()}}},
         [&] { return right_product(a, b, c); });
   }
   for (const char* name : {"reduce_shared", "reduce_shuffle"}) {
@@ -118,13 +146,14 @@ int main(int argc, char** argv) {
           for (int i = 0; i < stream_n; ++i) all += a[i];
           sum = all;
         },
-        [&] { return right_sum(x, sum); });
+        outputs{{{&sum, 1}}}, [&] { return right_sum(x, sum); });
   }
   if (chosen("scan")) {
     const std::vector<int> in = whole_numbers(scan_n);
     std::vector<int> out(scan_n);
     measure(
-        "scan", [&] { scan(in.data(), out.data(), scan_n); }, [&] { return right_scan(in, out); });
+        "scan", [&] { scan(in.data(), out.data(), scan_n); }, outputs{{{out.data(), out.size()}}},
+        [&] { return right_scan(in, out); });
   }
   if (chosen("transpose")) {
     const floats in = numbers(side * side, 65521);
@@ -139,7 +168,7 @@ int main(int argc, char** argv) {
                 for (int y = ty; y < ty + 16; ++y)
                   out[std::size_t(x) * side + y] = in[std::size_t(y) * side + x];
         },
-        [&] { return right_transpose(in, out); });
+        outputs{{{out.data(), out.size()}}}, [&] { return right_transpose(in, out); });
   }
   if (chosen("histogram")) {
     const auto in = letters();
@@ -157,7 +186,7 @@ int main(int argc, char** argv) {
             for (int i = 0; i < bins; ++i) out[i] += own[i];
           }
         },
-        [&] { return right_histogram(in, out); });
+        outputs{{{out.data(), out.size()}}}, [&] { return right_histogram(in, out); });
   }
   if (chosen("stencil")) {
     const floats in = numbers(side * side, 1009);
@@ -175,7 +204,7 @@ int main(int argc, char** argv) {
               b[i] = 0.2f * (a[i] + a[i - side] + a[i + side] + a[i - 1] + a[i + 1]);
             }
         },
-        [&] { return right_stencil(in, as_vector(to, in.size())); });
+        outputs{{{b, in.size()}}}, [&] { return right_stencil(in, as_vector(to, in.size())); });
   }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
@@ -196,7 +225,8 @@ int main(int argc, char** argv) {
             fx[i] = ax, fy[i] = ay, fz[i] = az;
           }
         },
-        [&] { return right_forces(x, y, z, fx); });
+        outputs{{{fx.data(), bodies}, {fy.data(), bodies}, {fz.data(), bodies}}},
+        [&] { return right_forces(x, y, z, fx, fy, fz); });
   }
   if (chosen("black_scholes")) {
     const floats spot = numbers(options_n, 251, 0.1f, 5), strike = numbers(options_n, 991, 0.1f, 1);
@@ -217,7 +247,8 @@ int main(int argc, char** argv) {
             put[i] = discount * (1.0f - n2) - spot[i] * (1.0f - n1);
           }
         },
-        [&] { return right_prices(spot, strike, years, call); });
+        outputs{{{call.data(), options_n}, {put.data(), options_n}}},
+        [&] { return right_prices(spot, strike, years, call, put); });
   }
   for (const maths_problem& problem : maths_problems) {
     if (!chosen(problem.name)) continue;
@@ -236,13 +267,13 @@ int main(int argc, char** argv) {
           if (name == "erff") each(in, out, [](float v) { return erff(v); });
           if (name == "tanhf") each(in, out, [](float v) { return tanhf(v); });
         },
-        [&] { return right_maths(problem, x, y); });
+        outputs{{{out, maths_n}}}, [&] { return right_maths(problem, x, y); });
   }
   if (chosen("memcpy")) {
     const floats from(stream_n, 2.5f);
     floats to(stream_n);
     measure(
         "memcpy", [&] { std::memcpy(to.data(), from.data(), from.size() * sizeof(float)); },
-        [&] { return from == to; });
+        outputs{{{to.data(), to.size()}}}, [&] { return from == to; });
   }
 }

@@ -3,9 +3,11 @@
 #include <CL/cl.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -38,7 +40,11 @@ int main() {
   cl_int status = 0;
   cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &status);
   check(status, "clCreateContext");
-  const char* source = "__kernel void nothing() {}";
+  const char* source =
+      "__kernel void nothing() {}\n"
+      "__kernel void nothing_often(int times, volatile __global int* out) {\n"
+      "  for (int i = 0; i < times; ++i) *out = i;\n"
+      "}";
   cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &status);
   check(clBuildProgram(program, 1, &device, "", nullptr, nullptr), "clBuildProgram");
   cl_kernel nothing = clCreateKernel(program, "nothing", &status);
@@ -47,28 +53,53 @@ int main() {
   cl_command_queue t = clCreateCommandQueue(context, device, 0, &status);
   check(status, "clCreateCommandQueue");
   const std::size_t one = 1;
-  const auto launch = [&](cl_command_queue q, cl_event* event) {
-    check(clEnqueueNDRangeKernel(q, nothing, 1, nullptr, &one, &one, 0, nullptr, event), "launch");
+  cl_kernel often = clCreateKernel(program, "nothing_often", &status);
+  check(status, "clCreateKernel");
+  cl_mem out = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof(int), nullptr, &status);
+  check(status, "clCreateBuffer");
+  const int times = 0;
+  check(clSetKernelArg(often, 0, sizeof times, &times), "clSetKernelArg");
+  check(clSetKernelArg(often, 1, sizeof out, &out), "clSetKernelArg");
+  const auto launch = [&](cl_kernel k) {
+    check(clEnqueueNDRangeKernel(s, k, 1, nullptr, &one, &one, 0, nullptr, nullptr), "launch");
   };
-  for (int i = 0; i < 200; ++i) launch(s, nullptr);
-  clFinish(s);
 
   constexpr int burst = 500;
-  std::vector<double> enqueue, through, sync, pair;
+  const auto launches = [&](const char* enqueue_name, const char* through_name,
+                            const char* sync_name, cl_kernel k) {
+    for (int i = 0; i < 200; ++i) launch(k);
+    clFinish(s);
+    std::vector<double> enqueue, through, sync;
+    for (int r = 0; r < 51; ++r) {
+      const double begin = now_ns();
+      for (int i = 0; i < burst; ++i) launch(k);
+      const double issued = now_ns();
+      clFinish(s);
+      enqueue.push_back((issued - begin) / burst);
+      through.push_back((now_ns() - begin) / burst);
+    }
+    for (int r = 0; r < 2001; ++r) {
+      const double begin = now_ns();
+      launch(k);
+      clFinish(s);
+      sync.push_back(now_ns() - begin);
+    }
+    say(enqueue_name, median(enqueue));
+    say(through_name, median(through));
+    say(sync_name, median(sync));
+  };
+  launches("enqueue", "end to end", "launch and synchronize", nothing);
+  launches("handed over: enqueue", "handed over: end to end", "handed over: launch, sync", often);
+
+  // OpenCL 1.2 has no graphs: the launches one by one.
+  std::vector<double> chain, pair;
   for (int r = 0; r < 51; ++r) {
     const double begin = now_ns();
-    for (int i = 0; i < burst; ++i) launch(s, nullptr);
-    const double issued = now_ns();
+    for (int i = 0; i < 20 * 20; ++i) launch(nothing);
     clFinish(s);
-    enqueue.push_back((issued - begin) / burst);
-    through.push_back((now_ns() - begin) / burst);
+    chain.push_back((now_ns() - begin) / 20);
   }
-  for (int r = 0; r < 2001; ++r) {
-    const double begin = now_ns();
-    launch(s, nullptr);
-    clFinish(s);
-    sync.push_back(now_ns() - begin);
-  }
+  say("graph of 20", median(chain));
   for (int r = 0; r < 51; ++r) {
     const double begin = now_ns();
     for (int i = 0; i < burst; ++i) {
@@ -83,8 +114,29 @@ int main() {
     clFinish(t);
     pair.push_back((now_ns() - begin) / burst);
   }
-  say("enqueue", median(enqueue));
-  say("end to end", median(through));
-  say("launch and synchronize", median(sync));
   say("record and wait", median(pair));
+
+  // A kernel of OpenCL has no clock to wait for: functions of the host, in as many queues.
+  cl_device_exec_capabilities can = 0;
+  check(clGetDeviceInfo(device, CL_DEVICE_EXECUTION_CAPABILITIES, sizeof can, &can, nullptr),
+        "clGetDeviceInfo");
+  if (!(can & CL_EXEC_NATIVE_KERNEL)) return 0;
+  std::array<cl_command_queue, 4> four;
+  for (auto& q : four) q = clCreateCommandQueue(context, device, 0, &status);
+  std::vector<double> sleeps;
+  for (int r = 0; r < 3; ++r) {
+    const double begin = now_ns();
+    for (int k = 0; k < 4; ++k)
+      for (auto q : four) {
+        const auto sleep = [](void*) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        };
+        check(clEnqueueNativeKernel(q, sleep, nullptr, 0, 0, nullptr, nullptr, 0, nullptr, nullptr),
+              "clEnqueueNativeKernel");
+      }
+    for (auto q : four) clFlush(q);
+    for (auto q : four) clFinish(q);
+    sleeps.push_back(now_ns() - begin);
+  }
+  say("4 x 4 x 20 ms", median(sleeps));
 }
