@@ -228,55 +228,75 @@ void engine::impl::finish(guard& lock) {
   if (model) model->settle();
 }
 
+bool engine::impl::leave() {
+  if (markers.empty() || marker_runner != std::thread::id{}) {
+    const bool noted = mutex.unlock_with_note();
+    if (model) model->settle();
+    return noted;
+  }
+  if (mutex.refuse_notes()) {
+    take_in_quickly();
+    drain();
+  }
+  guard lock(mutex, std::adopt_lock);
+  finish(lock);
+  return false;
+}
+
 // --- completions
 
-void engine::impl::complete(node& n) {
-  guard lock(mutex);
-  if (stopped) return;
+// Takes the lock, lets `tell` tell the scheduler, and leaves without the lock.
+template <class Tell>
+void engine::impl::completed(Tell&& tell) {
+  mutex.lock_for_notes();
+  if (stopped) {
+    static_cast<void>(mutex.unlock_with_note());  // nothing starts any more
+    return;
+  }
   take_in_quickly();
-  keep_time();
-  scheduler.complete(n.id);
-  end_command(&n);
+  tell();
   drain();
-  finish(lock);
+  if (leave()) attend();
+}
+
+void engine::impl::complete(node& n) {
+  completed([&] {
+    keep_time();
+    scheduler.complete(n.id);
+    end_command(&n);
+  });
 }
 
 void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
   node* owner = node_of(run);
-  guard lock(mutex);
-  if (owner->ended || stopped) return;
-  const std::uint64_t passed = run.passed.exchange(0, std::memory_order_relaxed);
-  if (owner->asserted != 0 && (owner->blocks_left - n - passed <= owner->asserted ||
-                               steady_ns() >= owner->asserted_until)) {
-    lock.unlock();
-    fail_device(owner->device, status::assert_triggered, *owner);
-    return;
-  }
-  take_in_quickly();
-  keep_time();
-  scheduler.blocks_done(owner->id, n, passed);
-  owner->blocks_left -= n + passed;
-  if (owner->blocks_left == 0) end_command(owner);
-  drain();
-  finish(lock);
+  bool asserted = false;
+  completed([&] {
+    if (owner->ended) return;
+    const std::uint64_t passed = run.passed.exchange(0, std::memory_order_relaxed);
+    asserted = owner->asserted != 0 && (owner->blocks_left - n - passed <= owner->asserted ||
+                                        steady_ns() >= owner->asserted_until);
+    if (asserted) return;
+    keep_time();
+    scheduler.blocks_done(owner->id, n, passed);
+    owner->blocks_left -= n + passed;
+    if (owner->blocks_left == 0) end_command(owner);
+  });
+  if (asserted) fail_device(owner->device, status::assert_triggered, *owner);
 }
 
 void engine::impl::small_done(kernel_run& run) {
   node* owner = node_of(run);
-  guard lock(mutex);
-  if (stopped) return;
-  take_in_quickly();
-  // Whoever else held it gave it back under the lock, too.
-  const bool last = owner->references.fetch_sub(1, std::memory_order_relaxed) == 1;
-  if (!owner->ended) {
-    keep_time();
-    scheduler.blocks_done(owner->id, run.blocks);
-    end_command(owner);
-  } else if (last) {
-    free_node(owner);  // abandoned meanwhile
-  }
-  drain();
-  finish(lock);
+  completed([&] {
+    // Whoever else held it gave it back under the lock, too.
+    const bool last = owner->references.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (!owner->ended) {
+      keep_time();
+      scheduler.blocks_done(owner->id, run.blocks);
+      end_command(owner);
+    } else if (last) {
+      free_node(owner);  // abandoned meanwhile
+    }
+  });
 }
 
 lane& engine::impl::lane_of(const node& n) {

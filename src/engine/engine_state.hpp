@@ -5,7 +5,8 @@
 // A submission goes into the inbox without a lock. Whoever takes the lock takes in first what is
 // there: so the scheduler hears of everything in the order of the calls, and a completion never
 // overtakes a submission that came before it. A worker attends to the inbox while it has nothing
-// longer to do; when none does, the submitter takes in itself.
+// longer to do; when none does, the submitter takes in itself, or leaves a note for one who just
+// tells of a completion.
 //
 // Locks, in this order; none of them is held while kernels, copies, host functions or marker
 // functions run:
@@ -96,12 +97,12 @@ struct engine::impl final : kernel_sink {
   std::unique_ptr<at_once> alone;
   race_order races;
   std::vector<waiting_thread> waits;
-  std::vector<host_wait*> released;         // in this batch
-  node* nodes = nullptr;                    // all that the scheduler knows
-  std::vector<sched::action> batch;         // actions being carried out
-  std::vector<node*> to_abandon;            // kernels that came up on a failed device
-  std::vector<node*> dead;                  // completed in this batch
-  std::uint64_t drains = 0;                 // counts them
+  std::vector<host_wait*> released;  // in this batch
+  node* nodes = nullptr;             // all that the scheduler knows
+  std::vector<sched::action> batch;  // actions being carried out
+  std::vector<node*> to_abandon;     // kernels that came up on a failed device
+  std::vector<node*> dead;           // completed in this batch
+  std::uint64_t drains = 0;          // counts them
   bool reset_waits = false;                 // somebody waits for nodes_freed
   std::condition_variable_any nodes_freed;  // for reset
   // Marker functions run in order, one at a time, on whichever thread comes by.
@@ -173,7 +174,11 @@ struct engine::impl final : kernel_sink {
   void end_command(node* n);  // drops the scheduler's reference
   // Releases the lock, then runs marker functions.
   void finish(guard& lock);
+  // The same for who took the lock for notes. True: there is one, that something was submitted.
+  [[nodiscard]] bool leave();
   // Without the lock:
+  template <class Tell>
+  void completed(Tell&& tell);
   void complete(node& n);
   void do_copy(node& n);
   void do_host_function(node& n);

@@ -265,9 +265,9 @@ command_id engine::impl::post(node* n) {
   note_record(*n);         // who reads it now submits behind it, and asks after it was taken in
   box.publish(ticket, n);  // the node may be gone from here on
   // Either a worker sees the node before it turns to something else, or this thread sees that none
-  // is there.
+  // is there. Who has the lock and is about to leave it sees the node, too.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!workers->attended()) attend();
+  if (!workers->attended() && !mutex.leave_note()) attend();
   return id;
 }
 
@@ -290,10 +290,12 @@ command_id engine::impl::submit_now(node* n, std::span<const command_id> after) 
 }
 
 void engine::impl::attend() {
-  guard lock(mutex);
-  take_in_quickly();
-  drain();
-  finish(lock);
+  for (bool again = true; again;) {
+    mutex.lock_for_notes();
+    take_in_quickly();
+    drain();
+    again = leave();
+  }
 }
 
 command_id engine::submit(stream_id stream, operation what, std::span<const command_id> after) {

@@ -48,9 +48,10 @@ class inbox {
     head_.store(at + 1, std::memory_order_release);
     return n;
   }
-  // The next one, if it is there already.
+  // Where the next one is, if it is there already: it may be fetched, not looked at. An ordered
+  // load would wait until the other cores know what was popped.
   [[nodiscard]] const node* peek() const {
-    return ring_[head_.load(std::memory_order_relaxed) % places].load(std::memory_order_acquire);
+    return ring_[head_.load(std::memory_order_relaxed) % places].load(std::memory_order_relaxed);
   }
   // Claims the next ticket for the holder itself. Fails when others were quicker: what they publish
   // comes first.

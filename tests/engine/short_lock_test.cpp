@@ -1,0 +1,60 @@
+#include "engine/short_lock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace sb::engine::testing {
+namespace {
+
+// Whoever leaves something does it himself or leaves a note: nothing is left over.
+TEST(short_lock, what_was_left_before_a_note_is_done_by_whoever_leaves) {
+  constexpr int threads = 4, rounds = 20'000;
+  short_lock lock;
+  std::atomic<int> left{0};
+  int done = 0;  // guarded by the lock
+  const auto attend = [&] {
+    do {
+      lock.lock_for_notes();
+      done += left.exchange(0, std::memory_order_relaxed);
+    } while (lock.unlock_with_note());
+  };
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back([&, t] {
+      for (int i = 0; i < rounds; ++i) {
+        if (t == 0) {  // takes no notes, and keeps the others waiting
+          const std::lock_guard held(lock);
+          ++done;
+        } else {
+          left.fetch_add(1, std::memory_order_relaxed);
+          if (!lock.leave_note()) attend();
+        }
+      }
+    });
+  for (std::thread& one : all) one.join();
+  EXPECT_TRUE(lock.try_lock());
+  EXPECT_EQ(left, 0);
+  EXPECT_EQ(done, threads * rounds);
+}
+
+TEST(short_lock, who_refuses_notes_hears_of_the_one_before_and_gets_no_other) {
+  short_lock lock;
+  EXPECT_FALSE(lock.leave_note());
+  lock.lock();
+  EXPECT_FALSE(lock.leave_note());
+  lock.unlock();
+  lock.lock_for_notes();
+  EXPECT_FALSE(lock.try_lock());
+  EXPECT_TRUE(lock.leave_note());
+  EXPECT_TRUE(lock.leave_note());
+  EXPECT_TRUE(lock.refuse_notes());
+  EXPECT_FALSE(lock.leave_note());
+  EXPECT_FALSE(lock.unlock_with_note());
+  EXPECT_TRUE(lock.try_lock());
+}
+
+}  // namespace
+}  // namespace sb::engine::testing
