@@ -35,7 +35,7 @@ def main():
             for into, trace in ((plain, None), (recorded, pathlib.Path(folder) / "run.trace")):
                 for name, value in run(program, rounds, trace).items():
                     into.setdefault(name, []).append(value)
-    print(f"{'ns an operation':20}{'plain':>10}{'recorded':>10}{'more':>8}{'ratio':>8}{'processor':>11}{'goal':>10}")
+    print(f"{'ns an operation':22}{'plain':>10}{'recorded':>10}{'more':>8}{'ratio':>8}{'processor':>11}{'goal':>10}")
     for name in plain:
         if name == "rounds":
             continue
@@ -44,7 +44,7 @@ def main():
         long = "us" in name
         missed = (b / a - 1) * 100 > GOAL_PERCENT if long else b - a > GOAL_NS
         goal = f"{GOAL_PERCENT} %" if long else f"{GOAL_NS} ns"
-        print(f"{name:20}{a:10.0f}{b:10.0f}{b - a:8.0f}{b / a:8.2f}{used:11.0f}{goal:>10}" + ("   missed" if missed else ""))
+        print(f"{name:22}{a:10.0f}{b:10.0f}{b - a:8.0f}{b / a:8.2f}{used:11.0f}{goal:>10}" + ("   missed" if missed else ""))
 
 
 if __name__ == "__main__":

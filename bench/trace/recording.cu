@@ -3,10 +3,12 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <thread>
 #include <vector>
 
 #define CHECK(call)                                                        \
@@ -71,6 +73,27 @@ int main(int argc, char** argv) {
   // Copies that find others in front of them, and kernels of a graph.
   measure("copies, in a row", 41, 500, [&](int n) {
     for (int i = 0; i < n; ++i) cudaMemcpyAsync(d, h, 8192, cudaMemcpyHostToDevice, s);
+  });
+  // Kernels that workers run: in one stream, in four that wait for each other, by two threads.
+  measure("kernels, in a row", 41, 500, [&](int n) {
+    for (int i = 0; i < n; ++i) work<<<1, 32, 0, s>>>(d, 10);
+  });
+  std::array<cudaStream_t, 4> four;
+  for (cudaStream_t& one : four) CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
+  measure("four streams, events", 41, 504, [&](int n) {
+    for (int i = 0; i < n; i += 3) {
+      work<<<1, 32, 0, four[i % 4]>>>(d + 64 * (i % 4), 10);
+      cudaEventRecord(e, four[i % 4]);
+      cudaStreamWaitEvent(four[(i + 1) % 4], e, 0);
+    }
+  });
+  measure("two threads", 41, 500, [&](int n) {
+    const auto launch = [&](int of) {
+      for (int i = 0; i < n / 2; ++i) work<<<1, 32, 0, four[of]>>>(d + 64 * of, 10);
+    };
+    std::thread other(launch, 1);
+    launch(0);
+    other.join();
   });
   constexpr int nodes = 20;
   cudaGraph_t graph;

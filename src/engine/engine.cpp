@@ -333,6 +333,16 @@ std::uint64_t engine::impl::clock_ns() const { return model ? model->now() : ste
 
 std::uint64_t engine::impl::trace_ns() const { return model ? model->now() : counter.now(); }
 
+std::uint64_t engine::impl::decision_ns() {
+  constexpr int together = 4;
+  if (decisions_left == 0) {
+    decided_ns = trace_ns();
+    decisions_left = together;
+  }
+  --decisions_left;
+  return decided_ns;
+}
+
 std::uint64_t engine::now_ns() const { return impl_->clock_ns(); }
 
 bool engine::is_modelled() const { return impl_->model != nullptr; }

@@ -48,7 +48,7 @@ void engine::impl::release(kernel_run& run, std::uint64_t n) {
 }
 
 void engine::impl::end_command(node* n) {
-  if (record && !n->ended) record->finished(*n, n->times.end != 0 ? n->times.end : trace_ns());
+  if (record && !n->ended) record->finished(*n, n->times.end != 0 ? n->times.end : decision_ns());
   n->ended = true;
   dead.push_back(n);
 }
@@ -83,6 +83,7 @@ void engine::impl::drain() {
       w->release();
   }
   released.clear();
+  decisions_left = 0;
 }
 
 void engine::impl::act(const sched::action& a) {
@@ -98,7 +99,7 @@ void engine::impl::act(const sched::action& a) {
       node* n = node_of(a);
       if (n->ended || failed(n->device) || stopped) break;
       if (record && !n->recorded.began) {
-        const std::uint64_t now = trace_ns();
+        const std::uint64_t now = decision_ns();
         if (!model) n->times.begin = now;
         // Where there is room, blocks are granted with the start.
         record->started(*n, now, n->recorded.came == drains ? room::found : room::waited_for);
@@ -163,7 +164,7 @@ void engine::impl::act(const sched::action& a) {
       if (record) record->entered_queue(*node_of(a), {a.count}, trace_ns());
       break;
     case sched::action_kind::left:
-      if (record) record->left_queue(*node_of(a), trace_ns());
+      if (record) record->left_queue(*node_of(a), decision_ns());
       break;
   }
 }
@@ -184,7 +185,7 @@ void engine::impl::start(node* n) {
   const bool drop = failed(n->device) || stopped;
   if (model && !drop) model->start(*n);
   if (record && n->as.kind != command_kind::kernel) {
-    const std::uint64_t now = trace_ns();
+    const std::uint64_t now = decision_ns();
     if (!model) n->times.begin = now;
     record->started(*n, now);
   }

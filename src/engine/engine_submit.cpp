@@ -67,6 +67,8 @@ node* engine::impl::new_node(stream_id stream, operation what) {
   if (record) {
     n->call = recorder::present().number;
     n->called_ns = recorder::present().begin_ns;
+    n->traced_as = trace::none;
+    n->told = false;
   }
   return n;
 }
@@ -259,6 +261,7 @@ bool engine::impl::take_room(stream_id stream, queue_class queue, std::uint32_t 
 
 command_id engine::impl::post(node* n) {
   while (!box.room()) attend();
+  if (record) record->hand_over(*n);
   const std::uint64_t ticket = box.claim();
   const command_id id{ticket};
   n->id = id;
@@ -290,12 +293,18 @@ command_id engine::impl::submit_now(node* n, std::span<const command_id> after) 
 }
 
 void engine::impl::attend() {
-  for (bool again = true; again;) {
+  // Not for ever for those who submit meanwhile.
+  constexpr int most = 8;
+  for (int times = 0; times < most; ++times) {
     mutex.lock_for_notes();
     take_in_quickly();
     drain();
-    again = leave();
+    if (!leave()) return;
   }
+  guard lock(mutex);
+  take_in_quickly();
+  drain();
+  finish(lock);
 }
 
 command_id engine::submit(stream_id stream, operation what, std::span<const command_id> after) {

@@ -30,7 +30,9 @@ struct alignas(64) submission {
   device_id device;
   trace::number call = trace::none;  // that submitted it, when that is recorded
   std::uint64_t called_ns = 0;
-  bool takes_turn = false;  // see engine::impl::take_turn
+  trace::number traced_as = trace::none;  // its number in the trace, where its submitter took one
+  bool told = false;                      // the trace knows of it by its call
+  bool takes_turn = false;                // see engine::impl::take_turn
 };
 
 // When what happened to a command, in nanoseconds of the engine's clock; what of it is kept depends

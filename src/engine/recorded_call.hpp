@@ -18,6 +18,7 @@ struct recorded_call {
   std::uint64_t blocked_ns = 0;
   trace::number blocked_on = trace::none;
   trace::number done = trace::none, like = trace::none;  // trace::call_record
+  bool handed_over = false;
 };
 
 struct recorded_thread {

@@ -204,20 +204,27 @@ void recorder::blocks() {
                              .blocked_on = call.blocked_on});
 }
 
+trace::call_record recorder::told_of(recorded_thread& thread) {
+  const recorded_call& call = thread.call;
+  return {.thread = number_of(thread),
+          .name = name_of(call.name),
+          .place = call.place,
+          .begin = since(call.begin_ns),
+          .end = trace::never,
+          .blocked = call.blocked_ns,
+          .blocked_on = call.blocked_on,
+          .done = call.done,
+          .like = call.like,
+          .handed_over = call.handed_over};
+}
+
 void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
   recorded_call& call = thread.call;
   if (call.number == trace::none) return;
-  out_->returned(thread.lane, call.number,
-                 {.thread = number_of(thread),
-                  .name = name_of(call.name),
-                  .place = call.place,
-                  .begin = since(call.begin_ns),
-                  .end = since(ns),
-                  .blocked = call.blocked_ns,
-                  .blocked_on = call.blocked_on,
-                  .status = status,
-                  .done = call.done,
-                  .like = call.like});
+  trace::call_record told = told_of(thread);
+  told.end = since(ns);
+  told.status = status;
+  out_->returned(thread.lane, call.number, told);
   // What is asked for outside of calls; the rest is new when the next one begins.
   call.number = trace::none;
   call.name = nullptr;
@@ -375,15 +382,46 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   return r;
 }
 
-void recorder::submitted(node& n, std::span<const command_id> after,
-                         std::span<const command_id> loading) {
-  stream_notes& s = streams_[n.as.stream.value];
+operation_signs recorder::signs_of(const submission& n) const {
+  // Both only grow.
+  return {n, memory_changes_.load(std::memory_order_relaxed) +
+                 stream_changes_.load(std::memory_order_relaxed)};
+}
+
+void recorder::hand_over(node& n) {
+  recorded_thread& thread = recorded_thread::own();
+  recorded_call& call = thread.call;
+  const bool has_call = call.number != trace::none && call.done == trace::none;
+  const trace::number like = has_call ? told_.find(signs_of(n)) : trace::none;
+  n.traced_as = out_->begin_operations();
+  if (like == trace::none) return;
+  call.done = n.traced_as;
+  call.like = like;
+  call.handed_over = true;
+  n.told = out_->hand_over(thread.lane, call.number, told_of(thread));
+  if (n.told) return;
+  call.done = call.like = trace::none;
+  call.handed_over = false;
+}
+
+// The first of its kind, or one that has no call: the whole of it.
+void recorder::tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after) {
   after_.clear();
   for (const command_id id : after)
     if (const std::uint32_t found = commands_.find(id.value); found != no_note)
       after_.push_back(notes_[found].operation);
   add_ranges(n);
-  n.recorded.number = out_->submitted(describe(n, s));
+  const bool posted = n.traced_as != trace::none;
+  if (!posted) n.traced_as = out_->begin_operations();
+  out_->submitted(n.traced_as, describe(n, s));
+  if (posted) told_.keep(signs_of(n), n.traced_as);
+}
+
+void recorder::submitted(node& n, std::span<const command_id> after,
+                         std::span<const command_id> loading) {
+  stream_notes& s = streams_[n.as.stream.value];
+  if (!n.told) tell_submitted(n, s, after);
+  n.recorded.number = n.traced_as;
   n.recorded.note = new_note(n.recorded.number);
   commands_.add(n.id.value, n.recorded.note);
 
@@ -413,12 +451,12 @@ void recorder::finished(node& n, std::uint64_t ns) {
   if (n.recorded.number == trace::none) return;
   if (!n.recorded.began) started(n, ns);
   const std::uint64_t begin = std::clamp(n.times.begin, n.times.ready, std::max(ns, n.times.ready));
-  out_->finished(n.recorded.number, {.ready = since(n.times.ready),
-                                     .started = since(begin),
-                                     .ended = since(std::max(ns, begin)),
-                                     .waits = {n.recorded.edges.data(), n.recorded.edges.size()},
-                                     .status = n.recorded.status,
-                                     .queue = n.recorded.queue});
+  out_->ended(n.recorded.number, {.ready = since(n.times.ready),
+                                  .started = since(begin),
+                                  .ended = since(std::max(ns, begin)),
+                                  .waits = {n.recorded.edges.data(), n.recorded.edges.size()},
+                                  .status = n.recorded.status,
+                                  .queue = n.recorded.queue});
   note& own = notes_[n.recorded.note];
   own.ended = std::max(ns, begin);
   last_finished_ = n.recorded.number;

@@ -4,8 +4,8 @@
 // enough to follow beside it. Every operation keeps a note as long as somebody may have to wait for
 // it.
 //
-// Thread safety: calls (begin_call to end_call, allocated, freed) from any thread; the rest belongs
-// to whoever holds the engine's lock.
+// Thread safety: calls (begin_call to end_call, allocated, freed) and hand_over from any thread;
+// the rest belongs to whoever holds the engine's lock.
 #pragma once
 
 #include <array>
@@ -20,12 +20,14 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/memory.hpp"
 #include "engine/node.hpp"
 #include "engine/recorded_call.hpp"
 #include "engine/recorder_tables.hpp"
+#include "engine/told_operations.hpp"
 #include "model/device_profile.hpp"
 #include "model/stream_rules.hpp"
 #include "model/timing_profile.hpp"
@@ -75,6 +77,9 @@ class recorder final : public allocation_observer {
 
   // --- operations
   void add_stream(stream_id id, device_id device, stream_kind kind, int priority);
+  // Before the calling thread gives a node away: gives it its number, and tells of it here, when it
+  // is as one before it, so that the engine's threads need not.
+  void hand_over(node& n);
   // `loading`: what a kernel comes after because it is loaded at its first use.
   void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading);
   // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
@@ -192,10 +197,32 @@ class recorder final : public allocation_observer {
   void know(recorded_thread& thread);
   void adopt(recorded_thread& thread);
   trace::annotation_record annotation(const annotation_text& what);
-  std::uint32_t new_note(trace::number operation);
-  void keep(std::uint32_t& place, std::uint32_t note);  // instead of what the place held
-  void drop(std::uint32_t note);
-  void depend(node& n, std::uint32_t on, trace::wait_cause cause);
+  trace::call_record told_of(recorded_thread& thread);
+  [[nodiscard]] operation_signs signs_of(const submission& n) const;
+  std::uint32_t new_note(trace::number operation) {
+    std::uint32_t at = 0;
+    if (free_notes_.empty()) {
+      at = static_cast<std::uint32_t>(notes_.size());
+      notes_.emplace_back();
+    } else {
+      at = free_notes_.back();
+      free_notes_.pop_back();
+    }
+    notes_[at] = {.operation = operation, .references = 1};
+    return at;
+  }
+  void drop(std::uint32_t note) {
+    if (note != no_note && --notes_[note].references == 0) free_notes_.push_back(note);
+  }
+  void keep(std::uint32_t& place, std::uint32_t note) {  // instead of what the place held
+    if (note != no_note) ++notes_[note].references;
+    drop(std::exchange(place, note));
+  }
+  void depend(node& n, std::uint32_t on, trace::wait_cause cause) {
+    if (on == no_note || on == n.recorded.note || notes_[on].ended != trace::never) return;
+    ++notes_[on].references;
+    n.recorded.waits.push_back({on, cause});
+  }
   void depend_on_stream(node& n, stream_notes& s);
   void depend_on_blocking_streams(node& n, std::uint32_t device);
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
@@ -204,6 +231,7 @@ class recorder final : public allocation_observer {
   void holds_device(const node& n);
   bool tell_waits(node& n);
   trace::memory_kind host_memory_of(const copy_operation& c);
+  void tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after);
   trace::submitted_record describe(const node& n, const stream_notes& s);
   [[nodiscard]] static trace::engine_kind copy_engine(copy_direction direction);
   void describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
@@ -219,7 +247,7 @@ class recorder final : public allocation_observer {
   void graph_edges(const graph_item& item, std::size_t at, trace::number first);
   void graph_end_edges(std::span<const graph_item> done, trace::number first);
   void tell_graph(const stream_notes& s, std::int8_t priority, std::span<const graph_item> items,
-                  hardware_queue queue, status outcome);
+                  hardware_queue queue, status outcome, trace::number first);
   void add_ranges(const node& n);
   void add_kernel_ranges(const kernel_operation& launch);
   void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
@@ -248,6 +276,8 @@ class recorder final : public allocation_observer {
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
   std::atomic<std::uint64_t> memory_changes_{0};
+  std::atomic<std::uint64_t> stream_changes_{0};
+  told_operations told_;
   std::mutex names_mutex_;
   name_cache names_;  // written under names_mutex_
 

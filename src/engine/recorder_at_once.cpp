@@ -50,7 +50,7 @@ recorder::likeness& recorder::like(const void* what, trace::number stream) {
 
 trace::number recorder::repeat(recorded_call& call, const likeness& known) {
   call.like = known.operation;
-  return call.done = out_->begin_operation();
+  return call.done = out_->begin_operations();
 }
 
 trace::number recorder::tell_whole(trace::submitted_record& r, hardware_queue queue,

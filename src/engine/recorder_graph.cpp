@@ -65,7 +65,8 @@ void recorder::graph_end_edges(std::span<const graph_item> done, trace::number f
 }
 
 void recorder::tell_graph(const stream_notes& s, std::int8_t priority,
-                          std::span<const graph_item> items, hardware_queue queue, status outcome) {
+                          std::span<const graph_item> items, hardware_queue queue, status outcome,
+                          trace::number first) {
   const recorded_call& call = present();
   trace::nanoseconds begin = call.number != trace::none ? since(call.begin_ns) : ends_.front();
   const trace::nanoseconds called = begin;
@@ -76,16 +77,16 @@ void recorder::tell_graph(const stream_notes& s, std::int8_t priority,
     r.call = call.number;
     r.called = r.queued = called;
     r.graph = graphs_;
-    const trace::number self = out_->submitted(r);
+    const trace::number self = first + static_cast<trace::number>(at);
+    out_->submitted(self, r);
     out_->finished(self, {begin, begin, ends_[at], edges_, static_cast<std::int32_t>(ended), in});
     begin = ends_[at];
-    return self;
   };
   trace::submitted_record head;
   head.kind = trace::operation_kind::graph_begin;
   head.priority = priority;
   edges_.clear();
-  const trace::number first = tell(head, 0, queue, status::success);
+  tell(head, 0, queue, status::success);
   for (std::size_t i = 0; i + 2 < ends_.size(); ++i) {
     trace::submitted_record r;
     r.in_graph = true;
@@ -138,8 +139,8 @@ void recorder::graph_done_at_once(stream_id stream, std::int8_t priority,
                              .begin = since(call.begin_ns),
                              .ends = ends_});
   } else {
-    const trace::number first = out_->next_operation();
-    tell_graph(s, priority, items, queue, outcome);
+    const trace::number first = out_->begin_operations(parts);
+    tell_graph(s, priority, items, queue, outcome, first);
     s.done = first + parts - 1;
     known = {.stream = s.number,
              .priority = priority,

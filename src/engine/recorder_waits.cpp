@@ -13,39 +13,10 @@ constexpr std::uint32_t multiprocessors_key = 0, host_functions_key = 1, copies_
 
 }  // namespace
 
-// --- notes
-
-std::uint32_t recorder::new_note(trace::number operation) {
-  std::uint32_t at = 0;
-  if (free_notes_.empty()) {
-    at = static_cast<std::uint32_t>(notes_.size());
-    notes_.emplace_back();
-  } else {
-    at = free_notes_.back();
-    free_notes_.pop_back();
-  }
-  notes_[at] = {.operation = operation, .references = 1};
-  return at;
-}
-
-void recorder::drop(std::uint32_t note) {
-  if (note != no_note && --notes_[note].references == 0) free_notes_.push_back(note);
-}
-
-void recorder::keep(std::uint32_t& place, std::uint32_t note) {
-  if (note != no_note) ++notes_[note].references;
-  drop(std::exchange(place, note));
-}
-
-void recorder::depend(node& n, std::uint32_t on, trace::wait_cause cause) {
-  if (on == no_note || on == n.recorded.note || notes_[on].ended != trace::never) return;
-  ++notes_[on].references;
-  n.recorded.waits.push_back({on, cause});
-}
-
 // --- streams and queues
 
 void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int priority) {
+  stream_changes_.fetch_add(1, std::memory_order_relaxed);
   if (id.value >= streams_.size()) streams_.resize(id.value + 1);
   stream_notes& s = streams_[id.value];
   if (s.last != no_note) drop(s.last);

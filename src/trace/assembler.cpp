@@ -92,7 +92,9 @@ void assembler::take(record_kind kind, cursor& in) {
     case record_kind::submitted:
       return take_submitted(in);
     case record_kind::finished:
-      return take_finished(in);
+      return take_finished(in, state_);
+    case record_kind::ends:
+      return take_ends(in);
     case record_kind::repeated:
       return take_repeated(in);
     case record_kind::range_begun:
@@ -184,11 +186,15 @@ void assembler::take_call(cursor& in, bool returned) {
   if (record.place != none) (void)check(in, record.place, result.places.size());
   std::string text = name(in, record.name);
   know_call(in, self);
-  if (record.done != none && (!returned || !can_be_done(record))) in.wrong();
+  if (record.done != none && ((!returned && !record.handed_over) || !can_be_done(record)))
+    in.wrong();
   if (!in.good()) return;
   call_state& known = call_states_[self];
-  // A number has at most one record of each sort, the one of its return last.
-  if (known >= (returned ? call_state::returned : call_state::begun)) return in.wrong();
+  // The record of its return is the last. Before it waits, and again at the end of the recording
+  // when it has handed over work, a call is told as begun.
+  if (known == call_state::returned ||
+      (!returned && known == call_state::begun && !record.handed_over))
+    return in.wrong();
   known = returned ? call_state::returned : call_state::begun;
   keep_call(self, record, std::move(text));
   if (record.done != none) add_done(self, record);
@@ -203,6 +209,16 @@ operation& assembler::add_operation(number self) {
   return result.operations[self];
 }
 
+// Somebody names an operation whose call tells of it later.
+void assembler::know_operation(cursor& in, number which) {
+  if (which == none || !in.good()) return;
+  if (which >= calls_limit_ || (state_.version < 7 && which >= result.operations.size()))
+    return in.wrong();
+  if (which < result.operations.size()) return;
+  result.operations.resize(which + 1);
+  known_operations_.resize(which + 1, false);
+}
+
 bool assembler::can_be_done(const call_record& call) const {
   return call.like < call.done && call.done < calls_limit_ && !knows_operation(call.done) &&
          knows_operation(call.like) && call.begin <= call.end;
@@ -210,12 +226,23 @@ bool assembler::can_be_done(const call_record& call) const {
 
 void assembler::add_done(number self, const call_record& call) {
   operation& op = add_operation(call.done);
+  operation end = std::move(op);  // it may be over already
   op = result.operations[call.like];
   op.call = self;
   op.called = op.queued = op.ready = op.started = call.begin;
   op.ended = call.end;
   op.waits.clear();
   op.status = 0;
+  if (call.handed_over) take_end(op, std::move(end));
+}
+
+void assembler::take_end(operation& op, operation&& end) {
+  op.ready = end.ready;
+  op.started = end.started;
+  op.ended = end.ended;
+  op.status = end.status;
+  op.queue = end.queue;
+  op.waits = std::move(end.waits);
 }
 
 void assembler::take_pending(const pending_call& one) {
@@ -231,9 +258,12 @@ void assembler::take_pending(const pending_call& one) {
     result.calls.resize(one.self + 1);
     call_states_.resize(one.self + 1, call_state::unknown);
   }
-  if (call_states_[one.self] == call_state::returned) return;
-  call_states_[one.self] = call_state::returned;
-  keep_call(one.self, record, record.name == none ? "" : result.names[record.name]);
+  call_state& known = call_states_[one.self];
+  const call_state now = record.end == never ? call_state::begun : call_state::returned;
+  if (known == call_state::returned) return;
+  if (now > known)
+    keep_call(one.self, record, record.name == none ? "" : result.names[record.name]);
+  known = std::max(known, now);
   if (record.done != none && can_be_done(record)) add_done(one.self, record);
 }
 
@@ -270,23 +300,40 @@ void assembler::take_submitted(cursor& in) {
   add_operation(self) = std::move(op);
 }
 
-void assembler::take_finished(cursor& in) {
-  const number self = get_finished_number(in, state_);
-  if (!knows_operation(self)) return in.wrong();
+// Of several operations, with a state of their own.
+void assembler::take_ends(cursor& in) {
+  const std::string_view bytes = in.text(pending_lane_bytes);
+  const auto* const begin = reinterpret_cast<const byte*>(bytes.data());
+  cursor each(begin, begin + bytes.size());
+  codec_state state;
+  state.version = state_.version;
+  while (each.good() && each.left() > 0) {
+    if (each.u8() != static_cast<byte>(record_kind::finished)) each.wrong();
+    if (each.good()) take_finished(each, state);
+  }
+  if (!each.good()) in.wrong();
+}
+
+void assembler::take_pending_ends(std::span<const byte> lane) {
+  cursor in(lane.data(), lane.data() + lane.size());
+  codec_state state;
+  state.version = state_.version;
+  while (in.good() && in.u8() == static_cast<byte>(record_kind::finished)) take_finished(in, state);
+}
+
+void assembler::take_finished(cursor& in, codec_state& state) {
+  const number self = get_finished_number(in, state);
+  if (state_.version < 7 ? !knows_operation(self) : self == none) return in.wrong();
+  know_operation(in, self);
   operation found;  // a record that is cut off leaves the operation as it was
-  get_finished(in, self, found, state_);
+  get_finished(in, self, found, state);
   for (const edge& wait : found.waits) {
-    if (wait.from != none) (void)check(in, wait.from, result.operations.size());
+    know_operation(in, wait.from);
     know_call(in, wait.call);
   }
   if (!in.good()) return;
   operation& op = result.operations[self];
-  op.ready = found.ready;
-  op.started = found.started;
-  op.ended = found.ended;
-  op.status = found.status;
-  op.queue = found.queue;
-  op.waits = std::move(found.waits);
+  take_end(op, std::move(found));
   for (const nanoseconds time : {op.ready, op.started, op.ended}) seen(time);
 }
 

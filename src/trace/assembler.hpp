@@ -1,6 +1,7 @@
 // Puts records together to a trace, and checks every number on the way.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,11 @@ class assembler {
   // Takes in one record whose kind is not `nothing_more` or `end`; the cursor says when it is wrong
   // or cut off, and the trace is then as if it had not come.
   void take(record_kind kind, cursor& in);
-  // A call that returned and did not get its record. One that makes no sense is left out.
+  // A call that returned, or handed its work over, and did not get its record. One that makes no
+  // sense is left out.
   void take_pending(const pending_call& one);
+  // The same for ends of operations, as far as they are whole.
+  void take_pending_ends(std::span<const byte> lane);
   // When nothing more comes: what is open stays open, and the trace ends at the last known time
   // unless the end record has said it.
   void finish();
@@ -37,13 +41,16 @@ class assembler {
     return which < known_operations_.size() && known_operations_[which];
   }
   operation& add_operation(number self);
+  void know_operation(cursor& in, number which);
   [[nodiscard]] bool can_be_done(const call_record& call) const;
   void add_done(number self, const call_record& call);
+  static void take_end(operation& op, operation&& end);
   void close_gaps();
   void take_call(cursor& in, bool returned);
   void keep_call(number self, const call_record& record, std::string name);
   void take_submitted(cursor& in);
-  void take_finished(cursor& in);
+  void take_finished(cursor& in, codec_state& state);
+  void take_ends(cursor& in);
   void take_repeated(cursor& in);
   void take_allocation(cursor& in);
   void take_free(cursor& in);

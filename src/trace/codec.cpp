@@ -78,8 +78,12 @@ read_call get_call(cursor& in, codec_state& state) {
   if (parts & call_part::blocked_on) call.blocked_on = in.difference(state.finished);
   if (parts & call_part::status) call.status = static_cast<std::int32_t>(unzigzag(in.varint()));
   if (parts & call_part::done) {
-    state.finished = call.done = in.difference(state.finished);
+    call.handed_over = (parts & call_part::handed_over) != 0;
+    number& last = call.handed_over ? state.submitted : state.finished;
+    last = call.done = in.difference(last);
     state.like = call.like = in.difference(state.like);
+  } else if (parts & call_part::handed_over) {
+    in.wrong();
   }
   state.call = found.self;
   state.clock = call.begin;

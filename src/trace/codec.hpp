@@ -61,6 +61,7 @@ inline byte* put_call(byte* at, number self, const call_record& call, codec_stat
                          (call.blocked_on != none ? call_part::blocked_on : 0) |
                          (call.status ? call_part::status : 0) |
                          (call.done != none ? call_part::done : 0) |
+                         (call.handed_over ? call_part::handed_over : 0) |
                          (same_place(call, state) ? call_part::same : 0);
   *at++ = static_cast<byte>(parts);
   at = put_difference(at, self, state.call);
@@ -76,9 +77,10 @@ inline byte* put_call(byte* at, number self, const call_record& call, codec_stat
   if (parts & call_part::status)
     at = put_signed(at, static_cast<std::uint64_t>(std::int64_t{call.status}));
   if (parts & call_part::done) {
-    at = put_difference(at, call.done, state.finished);
+    number& last = call.handed_over ? state.submitted : state.finished;
+    at = put_difference(at, call.done, last);
     at = put_difference(at, call.like, state.like);
-    state.finished = call.done;
+    last = call.done;
     state.like = call.like;
   }
   state.call = self;

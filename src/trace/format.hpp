@@ -12,8 +12,9 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 6;
-inline constexpr std::uint32_t oldest_version = 4;  // says nothing of queues; 5 nothing of locks
+inline constexpr std::uint32_t format_version = 7;
+// 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over.
+inline constexpr std::uint32_t oldest_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
 enum class record_kind : std::uint8_t {
@@ -38,6 +39,7 @@ enum class record_kind : std::uint8_t {
   end,
   repeated,
   stuck,
+  ends,
 };
 
 // A file is a row of blocks; block_file.hpp says where each is.
@@ -77,7 +79,7 @@ inline constexpr unsigned all = 0xffff;
 // Which parts a `call` record has.
 namespace call_part {
 inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, done = 1u << 3,
-                          same = 1u << 4, all = 31;
+                          same = 1u << 4, handed_over = 1u << 5, all = 63;
 }
 
 // The number in a `finished` record that says what follows: edges, four times, and these.

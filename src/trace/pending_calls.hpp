@@ -7,6 +7,9 @@
 //   entry := call:u32 thread:u32 name:u32 place:u32 begin:u64 end:u64 blocked:u64
 //            blocked on:u32 status:u32 mark:u32 done:u32 like:u32 check:u32
 //
+// A call that hands an operation over is there before it does, with no end yet, and once more in
+// the same place when it returns.
+//
 // The mark is taken away when the call is a record; one that is both was killed in between. An
 // entry whose check does not match is just being written. That, and not the order of the stores,
 // tells those who look at it from elsewhere: an ordered store would make the next call wait for it.
@@ -26,7 +29,8 @@ inline constexpr std::size_t pending_entry_bytes = 64, pending_lane_entries = 32
 inline constexpr std::size_t pending_lane_bytes = pending_entry_bytes * pending_lane_entries;
 inline constexpr std::size_t pending_lanes = block_bytes / pending_lane_bytes;
 inline constexpr std::size_t pending_words = pending_entry_bytes / sizeof(std::uint64_t);
-inline constexpr std::uint32_t pending_mark = 0x4c4c4143;  // "CALL"
+inline constexpr std::uint32_t pending_mark = 0x4c4c4143;      // "CALL"
+inline constexpr std::uint32_t handed_over_mark = 0x54534f50;  // "POST": call_record::handed_over
 
 // A thread's own. It belongs to one writer, known by its number: the place of an old one may be
 // taken.
@@ -66,6 +70,10 @@ class pending_entry {
     const std::uint64_t word = at(entry, i).load(std::memory_order_relaxed);
     return std::endian::native == std::endian::big ? __builtin_bswap64(word) : word;
   }
+  static void load(byte* entry, std::uint64_t (&words)[pending_words]) {
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < pending_words; ++i) words[i] = load(entry, i);
+  }
 
  private:
   static std::atomic_ref<std::uint64_t> at(byte* entry, std::size_t i) {
@@ -82,7 +90,7 @@ inline void put_pending(byte* entry, number self, const call_record& call) {
       call.end,
       call.blocked,
       e::both(call.blocked_on, static_cast<std::uint32_t>(call.status)),
-      e::both(pending_mark, call.done),
+      e::both(call.handed_over ? handed_over_mark : pending_mark, call.done),
       call.like};
   words[7] = e::both(call.like, e::check(words));
 #pragma GCC unroll 8
@@ -103,7 +111,8 @@ enum class written_by : std::uint8_t { another, oneself };
 inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_call& found,
                         written_by who = written_by::another) {
   using e = pending_entry;
-  if (e::low(words[6]) != pending_mark) return false;
+  const std::uint32_t mark = e::low(words[6]);
+  if (mark != pending_mark && mark != handed_over_mark) return false;
   if (who == written_by::another && e::high(words[7]) != e::check(words)) return false;
   found.self = e::low(words[0]);
   found.call = {.thread = e::high(words[0]),
@@ -115,14 +124,14 @@ inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_cal
                 .blocked_on = e::low(words[5]),
                 .status = static_cast<std::int32_t>(e::high(words[5])),
                 .done = e::high(words[6]),
-                .like = e::low(words[7])};
+                .like = e::low(words[7]),
+                .handed_over = mark == handed_over_mark};
   return true;
 }
 
 inline bool get_pending(byte* entry, pending_call& found, written_by who = written_by::another) {
   std::uint64_t words[pending_words];
-#pragma GCC unroll 8
-  for (std::size_t i = 0; i < pending_words; ++i) words[i] = pending_entry::load(entry, i);
+  pending_entry::load(entry, words);
   return get_pending(words, found, who);
 }
 

@@ -12,6 +12,7 @@
 #include "trace/block_order.hpp"
 #include "trace/checksum.hpp"
 #include "trace/pending_calls.hpp"
+#include "trace/pending_ends.hpp"
 #include "trace/utf8.hpp"
 
 namespace sb::trace {
@@ -25,7 +26,7 @@ std::string_view name_of(record_kind kind) {
                                         "allocation", "free",        "call begun",  "call",
                                         "submitted",  "finished",    "range begun", "range ended",
                                         "mark",       "thread wait", "end",         "repeated",
-                                        "stuck"};
+                                        "stuck",      "ends"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -110,7 +111,7 @@ outcome<bool> read_block(cursor in, block what, bool may_stop, std::size_t offse
     if (value == 0 && (may_stop || begin >= written)) break;
     const bool is_end = value == static_cast<unsigned>(record_kind::end);
     if (is_end && may_stop && begin + end_record_bytes > written) break;
-    const bool known = value > 0 && !is_end && value <= static_cast<unsigned>(record_kind::stuck);
+    const bool known = value > 0 && !is_end && value <= static_cast<unsigned>(record_kind::ends);
     const auto kind = static_cast<record_kind>(known ? value : 0);
     if (known) parts.take(kind, in);
     // A file of which the system did not keep all has zeros where the rest of a record was.
@@ -155,6 +156,7 @@ outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string
     if (progress) progress(is_last ? file.size() : done, file.size());
   }
   if (!complete) {
+    parts.take_pending_ends(ends_of(pending_of(file)));
     for_each_pending(pending_of(file), [&](const pending_call& one) { parts.take_pending(one); });
   }
   parts.finish();

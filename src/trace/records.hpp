@@ -19,6 +19,8 @@ struct call_record {
   // An operation that was done within the call, from its beginning to its end, and is in
   // everything else as an operation before: its number (writer::begin_operation), and that one's.
   number done = none, like = none;
+  // It was submitted by the call, and is not done with it: a `finished` record tells of its end.
+  bool handed_over = false;
 };
 
 // An operation as far as it is known when it comes into its stream.

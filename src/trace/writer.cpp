@@ -107,7 +107,7 @@ void writer::flush(byte* lane_begin, written_by who) {
     byte* const entry = lane_begin + i * pending_entry_bytes;
     pending_call one;
     if (!get_pending(entry, one, who)) continue;
-    append(record_kind::call, plain_record_bytes,
+    append(one.call.end == never ? record_kind::call_begun : record_kind::call, plain_record_bytes,
            [&](byte* at) { return put_call(at, one.self, one.call, state_); });
     clear_pending(entry);
   }
@@ -124,7 +124,12 @@ std::atomic<std::uint64_t> writers_made{0};
 }
 
 writer::writer(std::unique_ptr<block_file> file, call_order calls)
-    : self_(++writers_made), order_(calls), pending_(file->pending()), file_(std::move(file)) {
+    : self_(++writers_made),
+      order_(calls),
+      pending_(file->pending()),
+      ends_(calls == call_order::gathered ? pending_ : nullptr),
+      lanes_(calls == call_order::gathered ? 1 : 0),
+      file_(std::move(file)) {
   const guard locked(live().lock);
   live().all.push_back(this);
 }
@@ -287,13 +292,11 @@ void writer::returned_slowly(pending_lane& own, number call, const call_record& 
          [&](byte* at) { return put_call(at, call, what, state_); });
 }
 
-number writer::submitted(const submitted_record& what) {
+void writer::submitted(number self, const submitted_record& what) {
   const guard locked(lock_);
-  const number self = begin_operation();
   const std::size_t lists = listed(what.after.size()) + listed(what.ranges.size());
   append(record_kind::submitted, plain_record_bytes + lists * list_entry_limit,
          [&](byte* at) { return put_submitted(at, self, what, state_); });
-  return self;
 }
 
 void writer::finished(number operation, const finished_record& what) {
@@ -302,10 +305,25 @@ void writer::finished(number operation, const finished_record& what) {
          [&](byte* at) { return put_finished(at, operation, what, state_); });
 }
 
+void writer::flush_ends() {
+  const guard locked(lock_);
+  put_ends();
+}
+
+// The lock is held.
+void writer::put_ends() {
+  const std::span<const byte> all = ends_.all();
+  if (all.empty()) return;
+  append(record_kind::ends, plain_record_bytes + all.size(), [&](byte* at) {
+    at = put_varint(at, all.size());
+    return std::copy(all.begin(), all.end(), at);
+  });
+  ends_.clear();
+}
+
 number writer::repeated(const repeated_record& what) {
   const guard locked(lock_);
-  const number first = next_operation();
-  operations_.store(first + static_cast<number>(what.ends.size()), std::memory_order_relaxed);
+  const number first = begin_operations(static_cast<number>(what.ends.size()));
   append(record_kind::repeated, plain_record_bytes + what.ends.size() * list_entry_limit,
          [&](byte* at) { return put_repeated(at, first, what, state_); });
   return first;
@@ -344,6 +362,7 @@ void writer::end_range(number annotation, nanoseconds when) {
 
 void writer::close(ending how, bool deterministic, nanoseconds end) {
   const guard locked(lock_);
+  put_ends();
   for (std::size_t i = 0; i < lanes_; ++i)
     flush(pending_ + i * pending_lane_bytes, written_by::another);
   checksum sum = file_->sum();

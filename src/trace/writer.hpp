@@ -46,6 +46,7 @@
 #include "trace/codec.hpp"
 #include "trace/name_table.hpp"
 #include "trace/pending_calls.hpp"
+#include "trace/pending_ends.hpp"
 #include "trace/record_lock.hpp"
 #include "trace/records.hpp"
 
@@ -86,20 +87,33 @@ class writer {
     put_pending(own.begin + own.count++ * pending_entry_bytes, call, what);
   }
 
-  // The number of an operation that a call's record is going to tell of: call_record::done.
-  // Not by two threads at once, nor while another one is in submitted().
-  number begin_operation() {
-    const number self = operations_.load(std::memory_order_relaxed);
-    operations_.store(self + 1, std::memory_order_relaxed);
+  // Numbers of operations in a row: the first. For call_record::done, and for submitted().
+  number begin_operations(number count = 1) {
+    return operations_.fetch_add(count, std::memory_order_relaxed);
+  }
+  // Before the calling thread gives the operation `done` to another one, which may finish it at
+  // once; returned() is told the same and the end. False: its call cannot tell of it.
+  bool hand_over(pending_lane& own, number call, const call_record& what) {
+    if (own.owner != self_ && !has_lane(own)) return false;
+    put_pending(own.begin + own.count * pending_entry_bytes, call, what);
+    return true;
+  }
+  number submitted(const submitted_record& what) {
+    const number self = begin_operations();
+    submitted(self, what);
     return self;
   }
-  number submitted(const submitted_record& what);
+  void submitted(number self, const submitted_record& what);
   void finished(number operation, const finished_record& what);
-  number repeated(const repeated_record& what);  // the number of the first; others follow it
-  // Of the next one, while nobody else submits.
-  [[nodiscard]] number next_operation() const {
-    return operations_.load(std::memory_order_relaxed);
+  // The same, by one thread at a time: it need not be a record yet.
+  void ended(number operation, const finished_record& what) {
+    if (!ends_.has_room(what)) {
+      flush_ends();
+      if (!ends_.has_room(what)) return finished(operation, what);
+    }
+    ends_.put(operation, what);
   }
+  number repeated(const repeated_record& what);  // the number of the first; others follow it
 
   number begin_range(const annotation_record& what);
   void end_range(number annotation, nanoseconds at);
@@ -118,6 +132,8 @@ class writer {
   struct lane_guard;  // gives it back when the thread ends
   static inline thread_local constinit pending_lane own_lane_;
   writer(std::unique_ptr<block_file> file, call_order calls);
+  void flush_ends();
+  void put_ends();
   void returned_slowly(pending_lane& own, number call, const call_record& what);
   [[nodiscard]] bool has_lane(pending_lane& own);
   void flush(byte* lane_begin, written_by who);
@@ -133,6 +149,7 @@ class writer {
   const std::uint64_t self_;  // no other writer of this process has or had it
   const call_order order_;
   byte* const pending_;
+  alignas(64) pending_ends ends_;  // of whoever calls ended()
   alignas(64) record_lock lock_;
   // Guarded by lock_.
   std::vector<byte*> free_lanes_;

@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "engine/recorded_call.hpp"
 #include "kernels.hpp"
@@ -113,6 +116,87 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
       EXPECT_EQ(o.event, 0u);
     }
     EXPECT_EQ(by.place, 0u);
+  }
+}
+
+// What the engine's threads do is told by its call as well, unless anything of it is new.
+TEST(recorder, work_that_is_handed_over_is_recorded_as_if_each_were_told_as_a_whole) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("recorder_test_" + std::to_string(getpid()) + ".sbt"))
+                               .string();
+  constexpr int rounds = 200, threads = 3;
+  std::array<int, threads> numbers{}, others{}, copied{};
+  {
+    engine_options options = recorded_options(path);
+    options.at_once_ns = 0;
+    engine_test t(options);
+    unsetenv("STREAMBED_TRACE");
+    std::array<stream_id, threads> streams;
+    for (stream_id& s : streams) s = t.stream();
+    std::vector<std::thread> all;
+    for (int at = 0; at < threads; ++at)
+      all.emplace_back([&, at] {
+        const stream_id s = streams[at];
+        const auto event = std::make_shared<event_state>();
+        for (int i = 0; i < rounds; ++i) {
+          call(t.e, "launch", [&] {
+            t.e.submit(
+                s, launch(counts, {i == 50 ? 2u : 1u}, {1}, i == 60 ? &others[at] : &numbers[at]));
+          });
+          call(t.e, "record", [&] { t.e.submit(s, record_operation{event}); });
+          call(t.e, "copy", [&] {
+            copy_operation c;
+            c.destination = &copied[at];
+            c.source = &numbers[at];
+            c.width = i == 70 ? 2 : sizeof(int);
+            t.e.submit(s, std::move(c));
+          });
+        }
+        call(t.e, "synchronize", [&] {
+          sched::wait_target target;
+          target.scope = sched::wait_scope::stream;
+          target.stream = s;
+          t.e.synchronize(target, {0});
+        });
+      });
+    for (std::thread& one : all) one.join();
+  }
+  const auto found = trace::read_trace(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(found) << found.message();
+  const trace::trace& t = *found;
+  ASSERT_EQ(t.operations.size(), 3u * rounds * threads);
+  std::array<std::vector<trace::number>, threads> in_stream;
+  for (trace::number i = 0; i < t.operations.size(); ++i)
+    in_stream[t.operations[i].stream % threads].push_back(i);
+  for (const auto& operations : in_stream) {
+    ASSERT_EQ(operations.size(), 3u * rounds);
+    for (std::size_t i = 0; i < operations.size(); ++i) {
+      const trace::operation& o = t.operations[operations[i]];
+      const operation_kind kinds[] = {operation_kind::kernel, operation_kind::event_record,
+                                      operation_kind::copy};
+      ASSERT_EQ(o.kind, kinds[i % 3]) << i;
+      EXPECT_EQ(t.calls[o.call].thread, t.calls[t.operations[operations[0]].call].thread);
+      EXPECT_EQ(o.called, t.calls[o.call].begin);
+      EXPECT_LE(o.ready, o.started);
+      EXPECT_LE(o.started, o.ended);
+      EXPECT_NE(o.ended, trace::never);
+      if (i > 0) {
+        EXPECT_GE(o.started, t.operations[operations[i - 1]].ended) << i;
+      }
+      for (const trace::edge& wait : o.waits) {
+        if (wait.cause != trace::wait_cause::stream_order) continue;
+        EXPECT_EQ(wait.from, operations[i - 1]);
+        EXPECT_EQ(wait.until, t.operations[wait.from].ended);
+      }
+      if (o.kind == operation_kind::kernel) {
+        EXPECT_EQ(t.names[o.name], "counts");
+        EXPECT_EQ(o.grid[0], i / 3 == 50 ? 2u : 1u);
+      } else if (o.kind == operation_kind::copy) {
+        EXPECT_EQ(o.bytes, i / 3 == 70 ? 2u : 4u);
+        EXPECT_EQ(o.engine, trace::engine_kind::host_to_device);
+      }
+    }
   }
 }
 

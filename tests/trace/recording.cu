@@ -1,7 +1,8 @@
 // For recording_test.py: small work, again and again; `many` has more of it. `fault` ends with a
 // kernel that fails, `kill` ends by SIGKILL, `first` has a kernel that is loaded behind another
 // one, `queues` has four streams that copy at the same time, `graph` launches a graph, `leaves` one
-// of three kernels with nothing behind them.
+// of three kernels with nothing behind them. `behind` has work that is handed over behind a kernel
+// that waits, and ends; `behind-kill` is killed while that still waits.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -42,6 +43,26 @@ int main(int argc, char** argv) {
     second<<<1, 1, 0, t>>>(a);
     opens<<<1, 1, 0, t>>>();  // behind a kernel that is loaded behind the gate: never
     const int one = 1;
+    cudaStream_t u;
+    cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
+    cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strncmp(how, "behind", 6) == 0) {
+    opens<<<1, 1, 0, s>>>();
+    cudaDeviceSynchronize();
+    const int zero = 0, one = 1;
+    cudaMemcpyToSymbol(open_gate, &zero, sizeof zero);
+    gate<<<1, 1, 0, s>>>();
+    cudaEventRecord(e, s);
+    cudaStreamWaitEvent(t, e, 0);
+    for (int i = 0; i < rounds; ++i) {
+      small<<<1, 32, 0, s>>>(a, b);
+      small<<<2, 16, 0, t>>>(a + 64, i == 50 ? b + 16 : b);
+      cudaEventRecord(e, s);
+      cudaMemcpyAsync(a + 512, b + 512, 64, cudaMemcpyDeviceToDevice, t);
+    }
+    if (std::strcmp(how, "behind-kill") == 0) raise(SIGKILL);
     cudaStream_t u;
     cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
     cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);

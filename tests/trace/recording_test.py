@@ -23,7 +23,7 @@ class Recording(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         cls.program = cls.folder / "recording"
         subprocess.run([TOOLKIT / "bin/nvcc", "-o", cls.program, HERE / "recording.cu"], check=True, timeout=300)
-        lines = (HERE / "recording.cu").read_text().splitlines()
+        cls.lines = lines = (HERE / "recording.cu").read_text().splitlines()
         cls.line_of = lambda self, text: 1 + max(i for i, line in enumerate(lines) if text in line)
 
     def record(self, how, status=0, **variables):
@@ -117,6 +117,33 @@ class Recording(unittest.TestCase):
 
     def test_a_killed_program_leaves_it_too(self):
         self.check(self.operations(self.record("kill", -9), status=3))
+
+    def check_behind(self, operations, ended):
+        self.assertEqual([o["operation"] for o in operations], [str(i) for i in range(len(operations))])
+        gate = next(i for i, o in enumerate(operations) if o["name"].startswith("gate"))
+        behind = operations[gate + 3:gate + 3 + 4 * ROUNDS]
+        for i in range(0, len(behind), 4):
+            first, second, record, copy = behind[i:i + 4]
+            self.assertEqual([o["kind"] for o in behind[i:i + 4]], ["kernel", "kernel", "event_record", "copy"])
+            self.assertEqual((first["grid"], second["grid"], copy["bytes"]), ("1x1x1", "2x1x1", "64"))
+            self.assertEqual([o["stream"] for o in behind[i:i + 4]], [behind[0]["stream"], behind[1]["stream"]] * 2)
+            for o, text in ((first, "small<<<1, 32, 0, s>>>(a, b);"), (second, "i == 50 ?"), (copy, "a + 512")):
+                self.assertIn(text, self.lines[int(o["line"].rsplit(":", 1)[1]) - 1])
+        for before, o in zip(behind, behind[2:]):  # of the same stream
+            times = [int(o[name]) for name in ("called", "queued", *(("ready", "started", "ended") if ended else ()))]
+            self.assertEqual(times, sorted(times), o)
+            if ended:
+                self.assertIn(f"stream_order:{before['operation']}:{before['ended']}", o["waits"].split())
+        self.assertEqual({o["ended"] == "" for o in behind}, {not ended})
+        return behind
+
+    def test_work_that_is_handed_over_is_there_with_what_it_waited_for(self):
+        behind = self.check_behind(self.operations(self.record("behind")), ended=True)
+        self.assertEqual({o["started"] == "" for o in behind}, {False})
+
+    def test_a_killed_program_leaves_what_it_had_handed_over(self):
+        behind = self.check_behind(self.operations(self.record("behind-kill", -9), status=3), ended=False)
+        self.assertEqual({o["started"] for o in behind}, {""})
 
     def test_a_kernel_that_fails_is_named_with_its_error(self):
         trace = self.record("fault")

@@ -136,7 +136,7 @@ void write_repeated(writer& out, number calls) {
     const number which = out.begin_call();
     call.begin = 10 * i + 10;
     call.end = 10 * i + 15;
-    call.done = out.begin_operation();
+    call.done = out.begin_operations();
     call.like = like;
     out.returned(which, call);
   }
@@ -189,7 +189,6 @@ TEST_F(TraceWriter, OperationsThatWereDoneInTheirCallsAreLeftByAKilledProgram) {
   expect_repeated(read("done_killed"), calls);
 }
 
-// A thread that is stopped between the two leaves a number without an operation.
 // A graph of three, told as a whole and then again.
 TEST_F(TraceWriter, OperationsInARowAreToldAgainTogether) {
   const std::string file = path("run.sbt");
@@ -266,12 +265,12 @@ TEST_F(TraceWriter, NumbersOfOperationsThatNeverCameAreLeftOut) {
   auto out = opened("gaps");
   const number name = out->name("kernel");
   const number first = out->submitted(kernel(name, 1));
-  (void)out->begin_operation();
+  (void)out->begin_operations();
   const number second = out->submitted(kernel(name, 2));
   const edge order{first, none, wait_cause::stream_order, 3};
   out->finished(first, {1, 1, 3, {}, 0});
   out->finished(second, {3, 3, 4, {&order, 1}, 0});
-  (void)out->begin_operation();
+  (void)out->begin_operations();
   submitted_record wait = kernel(none, 5);
   wait.kind = operation_kind::event_wait;
   wait.record = second;

@@ -1,0 +1,143 @@
+// Operations that calls hand over, and ends of operations, as a running program tells of them.
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "files.hpp"
+#include "trace/reader.hpp"
+#include "trace/writer.hpp"
+
+namespace sb::trace::testing {
+namespace {
+
+class HandedOver : public TraceFiles {
+ protected:
+  std::unique_ptr<writer> opened(const std::string& name) {
+    auto out = writer::open(path(name), {}, existing_file::refuse, call_order::gathered);
+    EXPECT_TRUE(out) << out.message();
+    (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
+    (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
+    return std::move(*out);
+  }
+  trace read(const std::string& name) {
+    outcome<trace> found = read_trace(path(name));
+    EXPECT_TRUE(found) << found.message();
+    return found ? std::move(*found) : trace{};
+  }
+};
+
+submitted_record kernel(number name, nanoseconds at) {
+  submitted_record op;
+  op.kind = operation_kind::kernel;
+  op.engine = engine_kind::multiprocessors;
+  op.device = op.stream = 0;
+  op.name = name;
+  op.called = op.queued = at;
+  return op;
+}
+
+// One operation that is told as a whole, and others like it that calls hand over; every third is
+// over before its call returns. The last call does not return.
+void write_handed_over(writer& out, number calls) {
+  call_record call;
+  call.thread = out.thread("main");
+  call.name = out.name("cudaLaunchKernel");
+  pending_lane lane;
+  const number first = out.submitted(kernel(out.name("large"), 5));
+  out.ended(first, {5, 6, 7, {}, 0, {queue_class::compute, 2}});
+  const auto end = [&](number operation, nanoseconds at) {
+    const edge order{operation - 1, none, wait_cause::stream_order, at};
+    out.ended(operation, {at, at + 1, at + 2, {&order, 1}, 0, {queue_class::compute, 1}});
+  };
+  for (number i = 0; i < calls; ++i) {
+    const number which = out.begin_call();
+    call.begin = 10 * i + 10;
+    call.end = never;
+    call.done = out.begin_operations();
+    call.like = first;
+    call.handed_over = true;
+    ASSERT_TRUE(out.hand_over(lane, which, call));
+    if (i % 3 == 0) end(call.done, call.begin + 1);
+    if (i + 1 == calls) break;
+    call.end = call.begin + 4;
+    out.returned(lane, which, call);
+    if (i % 3 == 1) end(call.done, call.begin + 5);  // i % 3 == 2: it is never over
+  }
+}
+
+void expect_handed_over(const trace& found, number calls) {
+  ASSERT_EQ(found.operations.size(), calls + 1);
+  ASSERT_EQ(found.calls.size(), calls);
+  for (number i = 0; i < calls; ++i) {
+    const operation& op = found.operations[i + 1];
+    EXPECT_EQ(op.kind, operation_kind::kernel);
+    EXPECT_EQ(found.names[op.name], "large");
+    EXPECT_EQ(op.call, i);
+    EXPECT_EQ(op.called, 10 * i + 10);
+    EXPECT_EQ(op.queued, 10 * i + 10);
+    EXPECT_EQ(found.calls[i].name, "cudaLaunchKernel");
+    EXPECT_EQ(found.calls[i].begin, op.called);
+    EXPECT_EQ(found.calls[i].returned, i + 1 != calls);
+    if (i % 3 == 2 || (i % 3 == 1 && i + 1 == calls)) {
+      EXPECT_EQ(op.ended, never);
+      EXPECT_EQ(op.queue, hardware_queue{});
+      EXPECT_TRUE(op.waits.empty());
+      continue;
+    }
+    EXPECT_EQ(op.ready, op.called + (i % 3 == 0 ? 1 : 5));
+    EXPECT_EQ(op.ended, op.ready + 2);
+    EXPECT_EQ(op.queue, (hardware_queue{queue_class::compute, 1}));
+    ASSERT_EQ(op.waits.size(), 1u);
+    EXPECT_EQ(op.waits[0].from, i);
+  }
+}
+
+TEST_F(HandedOver, AnOperationThatItsCallHandsOverIsLikeOneBefore) {
+  for (const number calls : {1u, 20u, 64u, 1000u}) {
+    const std::string name = "handed_over_" + std::to_string(calls);
+    auto out = opened(name);
+    write_handed_over(*out, calls);
+    out->close(ending::complete, false, 100'000);
+    if (calls == 1000) {
+      EXPECT_LT(out->bytes() / calls, 32u);
+    }
+    expect_handed_over(read(name), calls);
+  }
+}
+
+TEST_F(HandedOver, OperationsThatWereHandedOverAreLeftByAKilledProgram) {
+  for (const number calls : {1u, 20u, 64u, 1000u}) {
+    const std::string name = "handed_over_killed_" + std::to_string(calls);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      auto out = opened(name);
+      write_handed_over(*out, calls);
+      ::kill(::getpid(), SIGKILL);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status));
+    expect_handed_over(read(name), calls);
+  }
+}
+
+// The end of an operation whose call was never told of.
+TEST_F(HandedOver, AnEndWithoutAnOperationIsLeftOut) {
+  auto out = opened("end_only");
+  const number first = out->submitted(kernel(out->name("kernel"), 1));
+  const number lost = out->begin_operations();
+  const number last = out->submitted(kernel(none, 2));
+  const edge order{lost, none, wait_cause::stream_order, 6};
+  out->ended(first, {1, 2, 3, {}});
+  out->ended(lost, {3, 4, 6, {}});
+  out->ended(last, {6, 6, 7, {&order, 1}});
+  out->close(ending::complete, false, 10);
+  const trace found = read("end_only");
+  ASSERT_EQ(found.operations.size(), 2u);
+  EXPECT_EQ(found.operations[0].ended, 3u);
+  EXPECT_EQ(found.operations[1].ended, 7u);
+  EXPECT_TRUE(found.operations[1].waits.empty());
+}
+
+}  // namespace
+}  // namespace sb::trace::testing
