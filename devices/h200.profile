@@ -239,6 +239,7 @@ page_atomics_per_ns = 14                # within 4 KiB of memory
 address_atomics_per_ns = 1.4            # at one address
 barrier_ns = 10
 overlap_norm = 3.5                      # how well what bounds a kernel hides the rest: 1 not at all
+older_first = 0.5                       # of a multiprocessor's pipes that two kernels want: what goes to the older one first
 
 # Host to device and back (copy_us.*, copy_wall_us.*)
 to_device.small_ns = 2480               # a copy below 32 KiB

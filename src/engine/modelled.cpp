@@ -30,7 +30,13 @@ modelled::modelled(engine::impl& engine, const timing_profile& timing)
       timing_(timing),
       transfers_(engine.options.devices.size()),
       waiting_copies_(engine.options.devices.size()),
-      clocks_(*this) {}
+      clocks_(*this) {
+  for (const auto& device : engine.options.devices)
+    shares_.push_back(
+        {shared_device(static_cast<std::uint32_t>(device.multiprocessors), timing.older_first),
+         {},
+         {}});
+}
 
 modelled::~modelled() { clocks_.stop(); }
 
@@ -187,7 +193,7 @@ void modelled::wait(host_wait& w) {
 }
 
 void modelled::look_again_later(node& section) {
-  post(event::kind::section, now_ + section_pause_ns, &section, 0);
+  post({.what = event::kind::section, .ns = now_ + section_pause_ns, .n = &section});
 }
 
 void modelled::begin_host_function(node& n) {
@@ -220,8 +226,15 @@ void modelled::ended(node& n) {
 
 // --- events
 
-void modelled::post(event::kind what, std::uint64_t ns, node* n, std::uint64_t count, block* b) {
-  events_.push({what, std::max(ns, now_), order_++, n, count, b});
+void modelled::post(event e) {
+  e.ns = std::max(e.ns, now_);
+  e.order = order_++;
+  events_.push(e);
+}
+
+void modelled::post_operation(node& n, std::uint64_t ns) {
+  n.times.end_event = order_;
+  post({.what = event::kind::operation, .ns = ns, .n = &n});
 }
 
 std::uint64_t modelled::next_ns() {
@@ -232,11 +245,12 @@ std::uint64_t modelled::next_ns() {
 void modelled::step() {
   const event next = events_.top();
   events_.pop();
+  if (outdated(next)) return;  // it has become slower or faster since
   now_ = next.ns;
   switch (next.what) {
     case event::kind::operation: {
       node& n = *next.n;
-      if (n.times.version != next.count) return;  // it has become slower or faster since
+      end_piece(next);
       ended(n);
       for (auto& directions : transfers_)
         for (transfer& t : directions)
@@ -250,9 +264,9 @@ void modelled::step() {
     case event::kind::blocks: {
       kernel_run& run = next.n->run;
       // What ends together makes room together.
-      std::uint64_t count = next.count;
+      std::uint64_t count = end_piece(next);
       for (; !events_.empty() && events_.top().ends_with(next); events_.pop())
-        count += events_.top().count;
+        if (!outdated(events_.top())) count += end_piece(events_.top());
       next.n->times.blocks_over += count;
       if (next.n->times.blocks_over == run.blocks) ended(*next.n);
       e_.blocks_done(run, count);
@@ -265,6 +279,11 @@ void modelled::step() {
       break;
     case event::kind::section:
       e_.look_at_section(*next.n);
+      break;
+    case event::kind::share:
+      shares_[next.device].look_ns = host_clocks::never;
+      shares_[next.device].device.look_again();
+      shares_changed_ = true;
       break;
   }
   settle();
@@ -301,12 +320,16 @@ void modelled::begin_transfer(node& n, std::uint64_t ns) {
   host_end host = host_end::pinned;
   if (copy.pageable) host = copy.staging ? host_end::staged : host_end::pageable;
   const double alone = copy_ns(timing_, copy.direction, n.as.bytes, host);
+  if (copy.direction == copy_direction::device_to_device) {
+    share_memory(n, ns, alone, 2 * static_cast<double>(n.as.bytes));
+    return;
+  }
   if (!is_link(copy) || host == host_end::pageable) {
-    post(event::kind::operation, ns + rounded_ns(alone), &n, n.times.version);
+    post_operation(n, ns + rounded_ns(alone));
     return;
   }
   const std::size_t side = copy.direction == copy_direction::host_to_device ? 0 : 1;
-  transfers_[n.device.value][side] = {&n, alone, ns, 0, 0};
+  transfers_[n.device.value][side] = {&n, alone, ns, 0};
   update_transfers(n.device.value);
 }
 
@@ -323,8 +346,7 @@ void modelled::update_transfers(std::uint32_t device) {
     const double rate = alone ? 1 : timing_.both_directions;
     if (rate == t.rate) continue;
     t.rate = rate;
-    post(event::kind::operation, t.since_ns + rounded_ns(std::max(0.0, t.left_ns) / rate), t.n,
-         ++t.n->times.version);
+    post_operation(*t.n, t.since_ns + rounded_ns(std::max(0.0, t.left_ns) / rate));
   }
 }
 
@@ -348,6 +370,7 @@ void modelled::settle() {
     }
   }
   settling_ = false;
+  if (shares_changed_) update_shares();
 }
 
 void modelled::run(const work& w) {
@@ -363,25 +386,15 @@ void modelled::run(const work& w) {
   } else if (const auto* fill = std::get_if<fill_operation>(&n.what)) {
     executor_.run([&](worker&) { fault = carry_out(*fill, e_.dropping); });
     const double ns = timing_.fill_ns + static_cast<double>(n.as.bytes) / timing_.fill_bytes_per_ns;
-    if (fault.error == status::success)
-      post(event::kind::operation, w.ns + rounded_ns(ns), &n, n.times.version);
+    if (fault.error == status::success) share_memory(n, w.ns, ns, static_cast<double>(n.as.bytes));
   } else {
-    post(event::kind::operation, w.ns, &n, n.times.version);
+    post_operation(n, w.ns);
   }
   if (fault.error == status::success) return;
   e_.report_copy(n, fault);
   n.what = marker_operation{};
   e_.fail_device(n.device, fault.error, n);
   e_.complete(n);
-}
-
-// What the blocks that are on the device together take beside their waits.
-double modelled::work_ns(node& n, std::uint64_t blocks) const {
-  const std::uint64_t together = std::max(blocks, n.times.blocks_granted - n.times.blocks_over);
-  static const block_work none;
-  return wave_ns(timing_, n.times.work != nullptr ? n.times.work->work : none, together,
-                 static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors),
-                 n.times.blocks_over == 0);
 }
 
 void modelled::run_kernel(const work& w) {
@@ -417,13 +430,13 @@ void modelled::run_counting(const work& w) {
   sampling_ = false;
   w.what->times.work->use_samples();
   for (const auto& [ns, count] : std::exchange(ended_, {}))
-    post(event::kind::blocks, ns + rounded_ns(work_ns(*w.what, w.blocks)), w.what, count);
+    share_blocks(*w.what, ns, count, w.blocks);
 }
 
 // When its work is done.
 void modelled::end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together) {
   if (!sampling_)
-    post(event::kind::blocks, ns + rounded_ns(work_ns(n, together)), &n, count);
+    share_blocks(n, ns, count, together);
   else
     ended_[ns] += count;
 }
@@ -510,7 +523,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
       release_grid(run, ns);
       return;
     case block_outcome::sleeping:
-      post(event::kind::wake, b->wake_ns, &n, 0, b);
+      post({.what = event::kind::wake, .ns = b->wake_ns, .n = &n, .waiting = b});
       return;
     case block_outcome::spinning:
       if (b->spun_ns == 0) b->spun_ns = ns;

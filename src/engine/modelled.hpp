@@ -18,6 +18,7 @@
 #include "engine/host_clocks.hpp"
 #include "engine/known_work.hpp"
 #include "engine/model_executor.hpp"
+#include "model/shared_device.hpp"
 #include "model/timing_profile.hpp"
 
 namespace sb::engine {
@@ -78,12 +79,13 @@ class modelled final : public host_clocks::events {
     std::uint64_t ns;      // when they begin
   };
   struct event {
-    enum class kind : std::uint8_t { operation, blocks, wake, section } what;
-    std::uint64_t ns;
-    std::uint64_t order;
-    node* n;
-    std::uint64_t count;                        // blocks; operation: the version of its copy
-    block* waiting;                             // wake
+    enum class kind : std::uint8_t { operation, blocks, wake, section, share } what;
+    std::uint64_t ns = 0;
+    std::uint64_t order = 0;
+    node* n = nullptr;
+    std::uint32_t device = 0;                   // blocks, share
+    shared_device::piece_id piece = 0;          // blocks
+    block* waiting = nullptr;                   // wake
     bool ends_with(const event& other) const {  // blocks of one kernel
       return what == kind::blocks && n == other.n && ns == other.ns;
     }
@@ -91,19 +93,32 @@ class modelled final : public host_clocks::events {
       return ns != other.ns ? ns > other.ns : order > other.order;
     }
   };
+  // What the device does beside other things and shares with them.
+  struct sharing {
+    shared_device device;
+    std::vector<std::uint64_t> ends;             // by piece: the event that ends it, by its order
+    std::vector<node*> nodes;                    // by piece
+    std::uint64_t look_ns = host_clocks::never;  // when a piece begins
+  };
+  // The blocks that came last, as more may come that do the same.
+  struct last_piece {
+    const node* n = nullptr;
+    std::uint64_t ns = 0, together = 0;
+    shared_device::piece_id id = 0;
+  };
   // A copy on its way in one direction.
   struct transfer {
     node* n = nullptr;
     double left_ns = 0;  // alone
     std::uint64_t since_ns = 0;
     double rate = 1;
-    std::uint64_t version = 0;
   };
 
   [[nodiscard]] std::uint64_t begin_of(const node& n);  // once, when it starts
   std::unordered_map<std::uint32_t, std::uint32_t>* waiting_copies(const command& c,
                                                                    device_id device);
-  void post(event::kind what, std::uint64_t ns, node* n, std::uint64_t count, block* b = nullptr);
+  void post(event e);
+  void post_operation(node& n, std::uint64_t ns);  // its end, which may have been at another time
   void run(const work& w);
   void run_kernel(const work& w);
   void run_blocks(const work& w, std::uint64_t first);
@@ -117,14 +132,20 @@ class modelled final : public host_clocks::events {
   bool look_at_spinners();
   void begin_transfer(node& n, std::uint64_t ns);
   void update_transfers(std::uint32_t device);
-  [[nodiscard]] double work_ns(node& n, std::uint64_t blocks) const;
+  // What work does to work beside it: modelled_sharing.cpp
+  void share_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together);
+  void share_memory(node& n, std::uint64_t ns, double alone, double bytes);
+  void post_end(node& n, shared_device::piece_id id, std::uint64_t ns);
+  [[nodiscard]] bool outdated(const event& e) const;
+  std::uint64_t end_piece(const event& e);  // how many blocks it had
+  void update_shares();
   bool look_up_work(node& n);
   void note_work(const block& b);
 
   engine::impl& e_;
   const timing_profile timing_;
   std::uint64_t now_ = 0;
-  std::uint64_t order_ = 0;
+  std::uint64_t order_ = 1;
   std::priority_queue<event, std::vector<event>, std::greater<>> events_;
   std::deque<work> to_run_;
   std::deque<block*> again_;
@@ -140,6 +161,9 @@ class modelled final : public host_clocks::events {
   stream_id ended_stream_;
   std::uint64_t ended_bytes_ = 0;
   std::vector<std::array<transfer, 2>> transfers_;  // by device and direction
+  std::vector<sharing> shares_;                     // by device
+  bool shares_changed_ = false;
+  last_piece last_piece_;
   // By device and direction: streams, and how many of their copies have not begun.
   std::vector<std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2>> waiting_copies_;
   host_clocks::thread* host_function_thread_ = nullptr;

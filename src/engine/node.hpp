@@ -42,8 +42,10 @@ struct command_times {
   std::uint64_t arrival = 0;  // modelled time: the device knows of it
   std::uint64_t ready = 0, begin = 0, end = 0;
   std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
-  std::uint64_t version = 0;                          // of its end, which may move
-  std::shared_ptr<known_work> work;                   // modelled time, of a kernel that is counted
+  std::uint64_t end_event = 0;  // modelled time: the event that ends it, which may move
+  static constexpr std::uint32_t no_piece = 0xffffffff;
+  std::uint32_t piece = no_piece;    // modelled time, of a copy or fill that shares the memory
+  std::shared_ptr<known_work> work;  // modelled time, of a kernel that is counted
 };
 
 // What the trace keeps of a command (recorder.hpp).

@@ -187,6 +187,7 @@ void visit_fields(Profile& p, F&& f) {
   f("address_atomics_per_ns", m.address_atomics_per_ns, rate);
   f("barrier_ns", m.barrier_ns, 0);
   f("overlap_norm", m.overlap_norm, 1);
+  f("older_first", m.older_first, 0);
   f("to_device.small_ns", m.to_device.small_ns, 0);
   f("to_device.small_bytes_per_ns", m.to_device.small_bytes_per_ns, rate);
   f("to_device.pinned_ns", m.to_device.pinned_ns, 0);

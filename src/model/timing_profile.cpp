@@ -21,23 +21,24 @@ constexpr double line_bytes = 128;
 
 }  // namespace
 
-double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t blocks,
-               std::uint32_t multiprocessors, bool first_wave) {
-  if (blocks == 0) return 0;
+block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t blocks,
+                   std::uint32_t multiprocessors, bool first_wave) {
+  if (blocks == 0) return {};
   const double n = static_cast<double>(blocks);
   const double share = share_in_use(blocks, multiprocessors);
   // The pipes of a multiprocessor work beside each other; the fullest is done last.
   const double schedulers = std::clamp(w.warps * std::ceil(n / multiprocessors) / 4, 0.25, 1.0);
-  const double compute =
-      n / (share * schedulers) *
+  const double pipes =
       std::max({w.issued / t.issue_per_ns, 2 * w.fp32 / t.fp32_per_ns, 2 * w.fp64 / t.fp64_per_ns,
                 w.fp16 / t.fp16_per_ns, w.special / t.special_per_ns, w.logic / t.integer_per_ns,
                 (w.lines + w.shared_turns) * line_bytes / t.shared_bytes_per_ns});
+  const double compute = n / (share * schedulers) * pipes;
   // A single multiprocessor gets more of the caches and the memory than its share.
   const double reach = std::min(1.0, 2 * share);
-  double memory = n / reach *
-                  std::max({w.l2_requests / t.l2_requests_per_ns, w.l2_bytes / t.l2_bytes_per_ns,
-                            w.memory_bytes / t.memory_bytes_per_ns});
+  const double moving =
+      std::max({w.l2_requests / t.l2_requests_per_ns, w.l2_bytes / t.l2_bytes_per_ns,
+                w.memory_bytes / t.memory_bytes_per_ns});
+  double memory = n / reach * moving;
   if (w.atomics > 0)
     memory = std::max(
         memory,
@@ -51,7 +52,9 @@ double wave_ns(const timing_profile& t, const block_work& w, std::uint64_t block
   double sum = 0;
   for (const double one : {compute, memory, waits, begins}) sum += std::pow(one, t.overlap_norm);
   const double latency = first_wave && w.l2_bytes > 0 ? t.memory_latency_ns : 0;
-  return t.block_ns + latency + std::pow(sum, 1 / t.overlap_norm);
+  const double ns = t.block_ns + latency + std::pow(sum, 1 / t.overlap_norm);
+  if (!(ns > 0) || !std::isfinite(ns)) return {ns, {}};
+  return {ns, {.arithmetic = pipes * multiprocessors / ns, .memory = moving / ns}};
 }
 
 // A cache that has two halves keeps some of what is far away twice.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "model/command.hpp"
+#include "model/shared_device.hpp"
 
 namespace sb {
 
@@ -81,6 +82,8 @@ struct timing_profile {
   double address_atomics_per_ns = 1.4;  // at one address
   double barrier_ns = 10;
   double overlap_norm = 3.5;  // how well what bounds a kernel hides the rest
+  double older_first =
+      0.5;  // the part of a multiprocessor's pipes that goes to older kernels first
 
   link_timing to_device, to_host;
   double both_directions = 0.91;  // of the rate, while the other direction is busy
@@ -106,9 +109,16 @@ struct block_work {
 // How much of `bytes` that a kernel touches again and again is not in a cache of `l2_bytes`.
 [[nodiscard]] double share_of_memory(double bytes, double l2_bytes);
 
-// How long `blocks` blocks take that are on the device together; `multiprocessors` is the device's.
-[[nodiscard]] double wave_ns(const timing_profile& t, const block_work& work, std::uint64_t blocks,
-                             std::uint32_t multiprocessors, bool first_wave);
+// Blocks of a kernel that are on the device together and alone: how long they take, and what each
+// of them asks for meanwhile.
+struct block_wave {
+  double ns = 0;
+  block_demand demand;
+};
+// `blocks` of them; `multiprocessors` is the device's.
+[[nodiscard]] block_wave wave_of(const timing_profile& t, const block_work& work,
+                                 std::uint64_t blocks, std::uint32_t multiprocessors,
+                                 bool first_wave);
 
 // Where the host's end of a copy is. Staged: pageable memory of which the driver has a copy.
 enum class host_end : std::uint8_t { pinned, pageable, staged };

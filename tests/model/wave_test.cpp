@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint32_t multiprocessors = 132;
 
 double ns(const block_work& work, std::uint64_t blocks) {
-  return wave_ns(h200_timing(), work, blocks, multiprocessors, false);
+  return wave_of(h200_timing(), work, blocks, multiprocessors, false).ns;
 }
 
 block_work chain(double warps) {

@@ -61,6 +61,20 @@ class Modelled(unittest.TestCase):
                          (self.work / "second.sbt").read_bytes())
         return first.stdout
 
+    def test_kernels_side_by_side_share_arithmetic_and_memory_and_waits_share_nothing(self):
+        told = self.same_twice(HERE / "programs/sharing.cu")
+        took = {}
+        for line in told.splitlines():
+            what, streams, us = line.split()
+            took.setdefault(what, {})[int(streams)] = float(us)
+        gain = {what: us[1] / us[4] for what, us in took.items()}
+        self.assertLess(gain["compute"], 1.15, took)  # each fills the pipes
+        self.assertGreater(gain["compute"], 0.95, took)
+        self.assertGreater(gain["few"], 3, took)  # each has a quarter of the multiprocessors
+        self.assertLess(gain["move"], 1.3, took)
+        self.assertGreater(gain["move"], 0.95, took)
+        self.assertGreater(gain["wait"], 3.5, took)
+
     def test_every_example_is_the_same_twice(self):
         for source in sorted(EXAMPLES.glob("[0-9]*.cu")):
             with self.subTest(source.name):

@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations")
+UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -44,6 +44,10 @@ GROUPS = (
      r"variations\.(conn4\.)?(hook|beside|sleep|three|mixed|priority|chain\d+\.us[1-9])"),
     ("unseen: variations with quick functions", 5, 15, r"variations\.fast"),
     ("unseen: variations not in the model", None, None, r"variations\."),
+    ("unseen: kernels that share arithmetic", 10, 30, r"sharing\.(fma|double|special)\."),
+    ("unseen: kernels and copies that share the memory", 15, 35,
+     r"sharing\.(move|both|fill|copy\.64M\.)"),
+    ("unseen: different work side by side", None, None, r"sharing\."),
     ("unseen: pinned copies", 5, 5, r"copies\.(pinned|rows)"),
     ("unseen: pageable copies", 25, 25, r"copies\.pageable"),
     ("unseen: copies inside the device", 5, 15, r"copies\.inside"),

@@ -1,0 +1,108 @@
+// The part of modelled.hpp that has work on the device share it (model/shared_device.hpp).
+#include <algorithm>
+#include <utility>
+
+#include "engine/modelled.hpp"
+
+namespace sb::engine {
+
+// Blocks whose waits are over at `ns` end when their work is done. `together` of the kernel came at
+// once; those that are there from before count as well.
+void modelled::share_blocks(node& n, std::uint64_t ns, std::uint64_t count,
+                            std::uint64_t together) {
+  together = std::max(together, n.times.blocks_granted - n.times.blocks_over);
+  sharing& s = shares_[n.device.value];
+  if (last_piece_.n == &n && last_piece_.ns == ns && last_piece_.together == together) {
+    s.device.add_blocks(last_piece_.id, count);
+    return;
+  }
+  static const block_work none;
+  const block_wave wave =
+      wave_of(timing_, n.times.work != nullptr ? n.times.work->work : none, together,
+              static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors),
+              n.times.blocks_over == 0);
+  const std::uint64_t alone = rounded_ns(wave.ns);
+  const shared_device::piece_id id = s.device.add({.owner = &n,
+                                                   .blocks = count,
+                                                   .threads = n.as.kernel.threads_per_block,
+                                                   .demand = wave.demand,
+                                                   .from = ns,
+                                                   .alone = static_cast<double>(alone)});
+  // What they do may not be known from all samples yet.
+  if (n.times.work == nullptr || !n.times.work->counts()) last_piece_ = {&n, ns, together, id};
+  shares_changed_ = true;
+  post_end(n, id, ns + alone);
+}
+
+// A copy inside of the device, or a fill, that moves so many bytes from `ns` on.
+void modelled::share_memory(node& n, std::uint64_t ns, double alone, double bytes) {
+  const std::uint64_t length = rounded_ns(alone);
+  const double demand = alone > 0 ? bytes / timing_.memory_bytes_per_ns / alone : 0;
+  n.times.piece = shares_[n.device.value].device.add({.owner = &n,
+                                                      .demand = {.memory = demand},
+                                                      .from = ns,
+                                                      .alone = static_cast<double>(length)});
+  shares_changed_ = true;
+  post_end(n, n.times.piece, ns + length);
+}
+
+void modelled::post_end(node& n, shared_device::piece_id id, std::uint64_t ns) {
+  sharing& s = shares_[n.device.value];
+  if (s.ends.size() <= id) {
+    s.ends.resize(id + 1);
+    s.nodes.resize(id + 1);
+  }
+  s.ends[id] = order_;
+  s.nodes[id] = &n;
+  if (n.as.kind == command_kind::kernel)
+    post({.what = event::kind::blocks, .ns = ns, .n = &n, .device = n.device.value, .piece = id});
+  else
+    post_operation(n, ns);
+}
+
+bool modelled::outdated(const event& e) const {
+  switch (e.what) {
+    case event::kind::operation:
+      return e.n->times.end_event != e.order;
+    case event::kind::blocks:
+      return shares_[e.device].ends[e.piece] != e.order;
+    case event::kind::share:
+      return shares_[e.device].look_ns != e.ns;
+    case event::kind::wake:
+    case event::kind::section:
+      break;
+  }
+  return false;
+}
+
+std::uint64_t modelled::end_piece(const event& e) {
+  const bool kernel = e.what == event::kind::blocks;
+  const auto id = kernel ? e.piece : std::exchange(e.n->times.piece, command_times::no_piece);
+  if (id == command_times::no_piece) return 0;
+  sharing& s = shares_[e.n->device.value];
+  const std::uint64_t blocks = s.device.at(id).blocks;
+  s.device.remove(id);
+  s.ends[id] = host_clocks::never;
+  shares_changed_ = true;
+  last_piece_ = {};
+  return blocks;
+}
+
+// After everything that happens at this moment.
+void modelled::update_shares() {
+  shares_changed_ = false;
+  last_piece_ = {};
+  for (std::size_t i = 0; i < shares_.size(); ++i) {
+    sharing& s = shares_[i];
+    if (!s.device.changed()) continue;
+    for (const shared_device::moved& m : s.device.update(now_))
+      post_end(*s.nodes[m.id], m.id, m.end);
+    const std::uint64_t next = s.device.next_begin();
+    if (next == s.look_ns) continue;
+    s.look_ns = next;
+    if (next != host_clocks::never)
+      post({.what = event::kind::share, .ns = next, .device = static_cast<std::uint32_t>(i)});
+  }
+}
+
+}  // namespace sb::engine
