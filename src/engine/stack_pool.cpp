@@ -11,14 +11,6 @@ namespace sb::engine {
 
 namespace {
 
-// Idle stacks beyond this many give their pages back to the system. Every worker may be inside a
-// block of 1024 threads, with another one's stacks on their way back.
-std::size_t warm_stacks() {
-  static const std::size_t count =
-      std::max<std::size_t>(8192, std::size_t{2048} * std::thread::hardware_concurrency());
-  return count;
-}
-
 // A guard made by mprotect splits a mapping in two, and a process may have 65530 of them; a guard
 // made by madvise (Linux 6.13) does not. Without the latter, stacks beyond this budget go
 // unguarded.
@@ -44,7 +36,22 @@ void guard(char* page) {
 
 }  // namespace
 
-stack_pool::stack_pool(std::size_t stack_bytes) : stack_bytes_(stack_bytes) {}
+// Every worker may be inside a block of 1024 threads, with another one's stacks on their way back.
+// Of modelled devices all resident threads may be there at once. Few use more than two pages.
+stack_pool::limits stack_pool::machine_limits() {
+  constexpr std::size_t share = 16, pages_each = 2;
+  static const limits found = [] {
+    const auto always =
+        std::max<std::size_t>(8192, std::size_t{2048} * std::thread::hardware_concurrency());
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const std::size_t fit = pages > 0 ? static_cast<std::size_t>(pages) / share / pages_each : 0;
+    return limits{always, std::max(always, fit)};
+  }();
+  return found;
+}
+
+stack_pool::stack_pool(std::size_t stack_bytes, limits warm)
+    : stack_bytes_(stack_bytes), warm_(warm), keep_(warm.always) {}
 
 namespace {
 
@@ -91,8 +98,38 @@ fiber* stack_pool::take(std::size_t count) {
     if (f->touched) --idle_touched_;
     f->next = list;
     list = f;
+    ++in_use_;
+    ++handed_out_;
   }
+  constexpr std::size_t times = 4;
+  most_in_use_ = std::max(most_in_use_, in_use_);
+  if (handed_out_ >= times * std::max(keep_, most_in_use_)) end_of_period();
   return list;
+}
+
+// Those that are used first stay.
+void stack_pool::end_of_period() {
+  keep_ = std::max(warm_.always, most_in_use_);
+  handed_out_ = 0;
+  most_in_use_ = in_use_;
+  const std::size_t kept = keep_ > in_use_ ? keep_ - in_use_ : 0;
+  std::size_t touched = 0;
+  for (fiber* f = idle_; f != nullptr && idle_touched_ > kept; f = f->next) {
+    if (!f->touched || ++touched <= kept) continue;
+    cool(*f);
+    --idle_touched_;
+  }
+}
+
+void stack_pool::cool(fiber& f) {
+  madvise(f.stack, f.stack_bytes, MADV_DONTNEED);
+  f.touched = false;
+  ++cooled_;
+}
+
+std::uint64_t stack_pool::cooled() {
+  std::lock_guard lock(mutex_);
+  return cooled_;
 }
 
 void stack_pool::give(fiber* list) {
@@ -100,10 +137,8 @@ void stack_pool::give(fiber* list) {
   while (list != nullptr) {
     fiber* f = list;
     list = f->next;
-    if (f->touched && idle_touched_ >= warm_stacks()) {
-      madvise(f->stack, f->stack_bytes, MADV_DONTNEED);
-      f->touched = false;
-    }
+    --in_use_;
+    if (f->touched && idle_touched_ >= warm_.most) cool(*f);
     if (f->touched) ++idle_touched_;
     f->next = idle_;
     idle_ = f;

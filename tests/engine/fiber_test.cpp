@@ -88,6 +88,35 @@ TEST(fiber, has_its_own_rounding_mode) {
   pool.give(p.away);
 }
 
+// As a kernel does whose threads are there all at once, so many in a block.
+void use(stack_pool& pool, std::size_t blocks, std::size_t threads) {
+  std::vector<fiber*> lists;
+  for (std::size_t i = 0; i < blocks; ++i) {
+    lists.push_back(pool.take(threads));
+    for (fiber* f = lists.back(); f != nullptr; f = f->next) f->touched = true;
+  }
+  for (fiber* list : lists) pool.give(list);
+}
+
+TEST(stack_pool, stacks_that_are_used_again_and_again_keep_their_pages) {
+  stack_pool pool(thread_stack_bytes, {.always = 16, .most = 1000});
+  for (int launch = 0; launch < 50; ++launch) use(pool, 50, 10);
+  EXPECT_EQ(pool.cooled(), 0u);
+}
+
+TEST(stack_pool, stacks_that_are_not_used_any_more_give_their_pages_back_once) {
+  stack_pool pool(thread_stack_bytes, {.always = 16, .most = 1000});
+  use(pool, 50, 10);
+  for (int launch = 0; launch < 1000; ++launch) use(pool, 2, 10);
+  EXPECT_EQ(pool.cooled(), 500u - 20u);
+}
+
+TEST(stack_pool, no_more_stacks_than_allowed_keep_their_pages) {
+  stack_pool pool(thread_stack_bytes, {.always = 16, .most = 100});
+  use(pool, 50, 10);
+  EXPECT_EQ(pool.cooled(), 400u);
+}
+
 TEST(stack_pool, hands_out_stacks_that_do_not_overlap) {
   stack_pool pool(thread_stack_bytes);
   fiber* list = pool.take(200);
