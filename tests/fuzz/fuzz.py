@@ -20,13 +20,18 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import generate  # noqa: E402
 
-LONGEST = 300  # seconds for one command
+LONGEST = 600  # seconds for one command
 SAID = 4000    # characters of what a program says when it stops: a sanitizer's report
 
 
-def output(options, source, program, **environment):
+def text(options, seed):
+    kinds = {"kinds": options.kind} if options.kind else {}
+    return generate.program(seed, options.kernels, active=options.active, **kinds)
+
+
+def output(options, flags, source, program, **environment):
     """What the program prints that nvcc makes of the source."""
-    subprocess.run([options.nvcc, "-w", *options.flag, "-o", program, source], check=True, timeout=LONGEST,
+    subprocess.run([options.nvcc, "-w", *options.flag, *flags, "-o", program, source], check=True, timeout=LONGEST,
                    env={**os.environ, **environment})
     done = subprocess.run([program], capture_output=True, text=True, errors="replace", timeout=LONGEST)
     lines = done.stdout.splitlines()
@@ -36,10 +41,11 @@ def output(options, source, program, **environment):
 def differences(options, folder, seed):
     """Lines in which the two builds of the program differ."""
     source = folder / f"seed{seed}.cu"
-    source.write_text(generate.program(seed, options.kernels))
+    source.write_text(text(options, seed))
+    flags = generate.flags(seed)
     with concurrent.futures.ThreadPoolExecutor() as both:
-        fast = both.submit(output, options, source, folder / "fast")
-        slow = both.submit(output, options, source, folder / "slow", STREAMBED_KERNELS="fibers")
+        fast = both.submit(output, options, flags, source, folder / "fast")
+        slow = both.submit(output, options, flags, source, folder / "slow", STREAMBED_KERNELS="fibers")
     got, expected = fast.result(), slow.result()
     stopped = [f"{name} stopped: {lines[-1]}" for name, lines in (("the program", got), ("the reference", expected))
                if not lines or lines[-1].startswith("exit status")]
@@ -57,6 +63,9 @@ def main():
     parser.add_argument("--programs", type=int, default=0, help="how many; 0: as many as the time allows")
     parser.add_argument("--seconds", type=float, default=60, help="0: without end")
     parser.add_argument("--kernels", type=int, default=60, help="in each program")
+    parser.add_argument("--kind", action="append", choices=["kernel", "guarded", "line"],
+                        help="of kernels; may be repeated; all without it")
+    parser.add_argument("--active", action="store_true", help="__activemask and coalesced groups in branches, too")
     parser.add_argument("--keep", default="fuzz-failures")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else int(time.time() * 1000) % 2**31
@@ -72,10 +81,11 @@ def main():
             bad += 1
             keep = pathlib.Path(options.keep)
             keep.mkdir(exist_ok=True)
-            (keep / f"seed{seed}.cu").write_text(generate.program(seed, options.kernels))
+            (keep / f"seed{seed}.cu").write_text(text(options, seed))
             print("\n".join(found[:20]))
             print(f"differs; again: {sys.argv[0]} --nvcc {options.nvcc} --seed {seed} --programs 1 "
-                  f"--kernels {options.kernels}", flush=True)
+                  f"--kernels {options.kernels}" + (" --active" if options.active else "")
+                  + "".join(f" --kind {kind}" for kind in options.kind or []), flush=True)
         tried += 1
         seed += 1
         if found and not options.programs:

@@ -4,10 +4,16 @@
 A program has many kernels; main() runs each with blocks of several shapes and prints a sum over what it
 left in memory. Every value is defined: indices stay in range, shared memory is written and read on different
 sides of a barrier, what others see of atomics is only their sum, and floats hold small whole numbers, which a
-fused multiply-add does not change, before they go through maths functions.
+fused multiply-add does not change, before they go through maths functions. Other floats: reals.py.
 """
 
+import pathlib
 import random
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import guarded  # noqa: E402
+import reals  # noqa: E402
 
 INPUTS = 1024  # elements of the input, a power of two
 SLOTS = 4      # results of a thread
@@ -16,7 +22,11 @@ HEAD = f"""// seed {{seed}}
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
+#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
+namespace cg = cooperative_groups;
 typedef unsigned u32;
 """
 
@@ -34,7 +44,8 @@ struct entry { const char* name; void (*kernel)(const u32*, u32*, u32*, u32, u32
 int main(int argc, char** argv) {
   const shape shapes[] = {{3, 64}, {dim3(2, 2), dim3(32, 3)}, {2, dim3(8, 8)}, {5, 96}, {2, 33}, {1, 1},
                           {2, dim3(5, 3, 2)}, {1, 1024}, {40, 32}, {dim3(12, 2), dim3(16, 4)},
-                          {11, 128}, {7, 256}};
+                          {11, 128}, {7, 256}, {3, 100}, {dim3(2, 2), dim3(7, 9)}, {2, dim3(20, 3, 2)},
+                          {2, dim3(33, 2)}};
   const entry entries[] = {ENTRIES};
   std::vector<u32> input(INPUTS);
   for (u32 i = 0; i < INPUTS; ++i) input[i] = (i * 2654435761u) ^ (i >> 3);
@@ -70,12 +81,13 @@ int main(int argc, char** argv) {
 """
 
 
-class Kernel:
+class Kernel(reals.Reals):
     """One kernel. `together` tells whether all threads of a block are at this place, in the same round."""
 
-    def __init__(self, rng, name):
+    def __init__(self, rng, name, free):
         self.rng = rng
         self.name = name
+        self.free = free
         self.lines = []
         self.depth = 1
         self.variables = ["a", "b", "c"]  # changing, per thread
@@ -88,6 +100,7 @@ class Kernel:
         self.warps = rng.random() < 0.3
         self.floats = rng.random() < 0.5
         self.array = rng.random() < 0.5
+        self.reals = rng.random() < 0.35
         self.spins = rng.random() < 0.06
         self.places = ["t", "g", "threadIdx.x", "threadIdx.y"]
         # Knows only where it is in the grid: neighbouring blocks may run as one.
@@ -358,6 +371,8 @@ class Kernel:
         self.budget -= 1
         rng = self.rng
         plain = [self.assign, self.assign, self.float_step, self.store_array, self.global_sum]
+        if self.reals:
+            plain += [self.real_step, self.half_step]
         if self.budget > 0 and self.depth < 5:
             plain += [lambda: self.branch(together), lambda: self.branch(together), lambda: self.loop(together),
                       lambda: self.loop(together), self.choice]
@@ -394,13 +409,17 @@ class Kernel:
             head.append("  a ^= first; c += second;")
         if self.floats:
             head.append("  float f = 0;")
+        if self.reals:
+            head += reals.VARIABLES
         if self.array:
             head.append("  u32 p[8]; for (u32 i = 0; i < 8; ++i) p[i] = i * t;")
         if not self.has_barriers and not self.warps and not self.spins and rng.random() < 0.3:
             head.append("  if (g >= n) return;")
         end = [f"  out[{SLOTS} * g] = a; out[{SLOTS} * g + 1] = b; out[{SLOTS} * g + 2] = c;"]
+        if self.reals:
+            end.append(f"  out[{SLOTS} * g + 3] = {reals.RESULT};")
         if self.array:
-            end.append(f"  out[{SLOTS} * g + 3] = p[0] + p[3] * 5 + p[7] * 7;")
+            end.append(f"  out[{SLOTS} * g + 3] += p[0] + p[3] * 5 + p[7] * 7;")
         return "\n".join(head + self.lines + end + ["}"])
 
 
@@ -412,7 +431,7 @@ class Line:
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
         self.width = rng.choice([64, 96, 128, 256])
-        self.type = rng.choice(["u32", "u32", "u32", "int", "float", "unsigned long long", "unsigned short", "double"])
+        self.type = rng.choice(["u32", "u32", "u32", "short", "float", "unsigned long long", "unsigned short", "double"])
         self.lines = []
         self.rounds = 0
 
@@ -483,9 +502,18 @@ class Line:
                           f"  out[{SLOTS} * g] = (u32)(long long)v; out[{SLOTS} * g + 1] = (u32)(long long)w;", "}"])
 
 
-def program(seed, count):
+# Of programs with an even seed: products and sums may not be fused, so that any are the same in every build.
+def flags(seed):
+    return ["-fmad=false"] if seed % 2 == 0 else []
+
+
+# `active`: branches ask which lanes are in them, which fibers do not always answer as the hardware does.
+def program(seed, count, kinds=("kernel", "guarded", "kernel", "line"), active=False):
     rng = random.Random(seed)
-    kernels = [Line(rng, f"k{i}") if i % 4 == 3 else Kernel(rng, f"k{i}") for i in range(count)]
+    free = bool(flags(seed))
+    make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
+            "guarded": lambda name: guarded.Guarded(rng, name, free, active)}
+    kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(f'{{"{k.name}", {k.name}, {str(k.warps).lower()}, {getattr(k, "width", 0)}}}' for k in kernels)
     tail = TAIL.replace("ENTRIES", entries).replace("INPUTS", str(INPUTS)).replace("SLOTS", str(SLOTS))

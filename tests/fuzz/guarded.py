@@ -1,0 +1,223 @@
+"""Kernels in which one condition comes again and again, before and behind what the threads do together.
+
+    if (i < n) own[t] = in[i]; __syncthreads(); if (i < n) ...
+    v = i < n ? in[i] : 0; w = __shfl_down_sync(~0u, v, 1); if (i < n) ...
+
+Threads may return early: from then on barriers and warp operations are without them. Branches may ask which lanes are
+in them (__activemask, coalesced groups). Blocks have any shape, so that the last warp may not be full; what a lane gets
+from one that is not there is not looked at.
+"""
+
+import reals
+
+SLOTS = 4
+
+
+class Guarded(reals.Reals):
+    warps = False  # for blocks of any shape
+
+    def __init__(self, rng, name, free, active):
+        self.rng, self.name, self.free, self.active = rng, name, free, active
+        self.lines, self.depth, self.fresh = [], 1, 0
+        self.barriers = rng.random() < 0.7
+        self.lanes = not self.barriers or rng.random() < 0.6
+        self.returns = rng.random() < 0.4
+        every = ["i < n", "g < n", "t < s", "i + 1 < n", "threadIdx.x < n", "lane < 7", "lane >= s", "(x0 & 3) == 1",
+                 "(x0 & 64) != 0", "g != n", "t > 0", "threadIdx.x > 2 && i < n", "t == 0", "(x0 ^ g) % 5 != 0"]
+        self.conditions = rng.sample(every, rng.randint(1, 2))
+
+    def emit(self, text):
+        self.lines.append("  " * self.depth + text)
+
+    def name_of(self, stem):
+        self.fresh += 1
+        return f"{stem}{self.fresh}"
+
+    def condition(self):
+        return self.rng.choice(self.conditions)
+
+    def value(self):
+        rng = self.rng
+        leaf = lambda: rng.choice(["a", "b", "c", "x0", "g", "t", "n", f"{rng.randint(1, 99)}u",
+                                   f"in[({rng.choice(['a', 'b', 'i', 'g + 1'])}) & 1023]"])
+        return rng.choice([f"{leaf()} + {leaf()}", f"{leaf()} * 3u", f"({leaf()} ^ {leaf()})", leaf(),
+                           f"({self.condition()} ? {leaf()} : {leaf()})", f"({leaf()} >> {rng.randint(1, 9)})"])
+
+    def mask(self):
+        """Lanes that have returned may be named."""
+        return self.rng.choice(["~0u", "~0u", "full", "alive"])
+
+    # --- what threads do each for itself
+
+    def assign(self):
+        self.emit(f"{self.rng.choice('abc')} {self.rng.choice(['=', '+=', '^='])} {self.value()};")
+
+    def plain(self):
+        self.rng.choice([self.assign, self.assign, self.real_step, self.half_step])()
+
+    def guard(self):
+        self.emit(f"if ({self.condition()}) {{")
+        self.some()
+        if self.rng.random() < 0.4:
+            self.emit("} else {")
+            self.some()
+        self.emit("}")
+
+    def some(self):
+        self.depth += 1
+        for _ in range(self.rng.randint(1, 2)):
+            self.plain()
+        if self.active and self.rng.random() < 0.5:
+            self.those_here()
+        self.depth -= 1
+
+    def rounds(self):
+        """A loop that each thread goes round as often as it likes."""
+        k = self.name_of("k")
+        self.emit(f"for (u32 {k} = 0; {k} < (({self.value()}) & 7); ++{k}) {{")
+        self.depth += 1
+        self.plain()
+        self.depth -= 1
+        self.emit("}")
+
+    def those_here(self):
+        m = self.name_of("m")
+        self.emit(self.rng.choice([
+            f"const u32 {m} = __activemask(); a += __popc({m} & below) * 3u + __popc({m});",
+            f"const u32 {m} = __activemask(); b ^= __shfl_sync({m}, a, __ffs({m}) - 1);",
+            f"const u32 {m} = __activemask(); c += __ballot_sync({m}, a & 1u);",
+            f"const cg::coalesced_group {m} = cg::coalesced_threads(); a += {m}.size() * 5u + {m}.thread_rank();",
+            f"const cg::coalesced_group {m} = cg::coalesced_threads(); b += {m}.shfl(a, 0) ^ {m}.any(c & 1u);",
+        ]))
+
+    # --- what they do together
+
+    def meet(self):
+        return self.rng.choice(["__syncthreads();", "__syncthreads();",
+                                f"a += __syncthreads_count({self.condition()});", "b ^= __syncthreads_or(a & 1u);",
+                                f"c += __syncthreads_and({self.condition()}) * 9u;"])
+
+    def through_shared(self):
+        rng, c = self.rng, self.condition()
+        of = rng.choice(["u32", "float"])
+        own, value, target = ("own", self.value(), "a") if of == "u32" else ("real", self.small(), "r")
+        if rng.random() < 0.2:
+            self.emit(f"{own}[t] = {c} ? {value} : 0;")
+        else:
+            self.emit(f"if ({c}) {own}[t] = {value};" + (f" else {own}[t] = 5;" if rng.random() < 0.3 else ""))
+        if rng.random() < 0.3:
+            self.plain()
+        self.emit(self.meet())
+        if rng.random() < 0.3:
+            self.plain()
+        from_where = rng.choice(["t ^ 1", "t + 1", f"{self.value()}", "threads - 1 - t", "0"])
+        read = f"{own}[({from_where}) % threads]"
+        self.emit(rng.choice([f"if ({c}) {target} = {read};", f"if ({c}) {{ {target} = {read}; a += 3; }} else b ^= 7;",
+                              f"{target} = {c} ? {read} : {target};", f"if (!({c})) {target} = {read};"]))
+        self.emit(self.meet())
+
+    def tree(self):
+        d, c = self.name_of("d"), self.condition()
+        own, to = self.rng.choice([("own", "a"), ("real", "r")])
+        self.emit(f"{own}[t] = {c} ? {'b' if own == 'own' else 'u'} : 0;")
+        self.emit("__syncthreads();")
+        self.emit(f"for (u32 {d} = 512; {d} > 0; {d} /= 2) {{")
+        self.emit(f"  if (t < {d} && t + {d} < threads) {own}[t] += {own}[t + {d}];")
+        self.emit("  __syncthreads();")
+        self.emit("}")
+        self.emit(f"if ({c}) {to} = {own}[0];")
+        if own == "real":
+            self.emit("r = fabsf(r) < 1e6f ? r : 1.5f;")
+        self.emit("__syncthreads();")
+
+    def shuffle(self):
+        rng, c = self.rng, self.condition()
+        v, w, at = self.name_of("v"), self.name_of("w"), self.name_of("l")
+        of, value, zero = rng.choice([("u32", self.value(), "0u"), ("u32", "in[i & 1023]", "0u"), ("float", "r", "0.0f"),
+                                      ("__half", "h", "__float2half(0.5f)")])
+        self.emit(f"{of} {v} = {c} ? {value} : {zero};" if rng.random() < 0.7 else
+                  f"{of} {v} = {zero}; if ({c}) {v} = {value};")
+        by = rng.choice([1, 2, 4, 7, 16])
+        call, lane = rng.choice([("down", f"lane + {by}"), ("up", f"lane - {by}"), ("xor", f"lane ^ {by}"),
+                                 ("", f"({self.value()}) & 31")])
+        self.emit(f"const u32 {at} = {lane};")
+        given = at if call == "" else by
+        self.emit(f"const {of} {w} = __shfl_{call + '_' if call else ''}sync({self.mask()}, {v}, {given});")
+        there = f"{at} < 32 && (alive >> {at} & 1)"
+        use = {"u32": f"a += {w};", "float": f"r = {w};", "__half": f"h = {w};"}[of]
+        self.emit(rng.choice([f"if ({c}) {{ if ({there}) {use} }}", f"if ({there} && ({c})) {use}",
+                              f"if ({c}) b += 3; if ({there}) {use}"]))
+
+    def vote(self):
+        c, m = self.condition(), self.name_of("m")
+        self.emit(f"const u32 {m} = __ballot_sync({self.mask()}, {self.rng.choice([c, 'a & 1u', 'b > c'])});")
+        self.emit(self.rng.choice([f"if ({c}) a += __popc({m} & below);", f"if ({c}) b ^= {m}; else c += 3;",
+                                   f"if ({m} >> lane & 1) c += __popc({m});"]))
+
+    def agree(self):
+        c, mask, value = self.condition(), self.mask(), self.value()
+        v = self.name_of("v")
+        self.emit(f"const u32 {v} = {c} ? {value} : 0u;")
+        call = self.rng.choice([f"__any_sync({mask}, {v} & 1u)", f"__all_sync({mask}, {v} < 99u)",
+                                f"__reduce_add_sync(alive, {v})", f"__reduce_max_sync(alive, {v})",
+                                f"__match_any_sync(alive, {v} & 3u)"])
+        self.emit(f"const u32 {v}a = {call};")
+        self.emit(self.rng.choice([f"if ({c}) a ^= {v}a;", f"if ({c}) {{ b += {v}a; r = r + 0.5f; }}", f"c += {v}a;"]))
+
+    def among(self):
+        """Only the lanes of the condition meet."""
+        c, m = self.condition(), self.name_of("m")
+        self.emit(f"const u32 {m} = __ballot_sync({self.mask()}, {c});")
+        self.emit(f"if ({c}) {{")
+        self.emit(self.rng.choice([f"  a += __shfl_sync({m}, b, __ffs({m}) - 1);", f"  b ^= __ballot_sync({m}, a & 2u);",
+                                   f"  c += __reduce_add_sync({m}, a & 255u);", f"  __syncwarp({m}); a += 1;"]))
+        self.emit("}")
+
+    def leave(self):
+        c = self.condition()
+        self.emit(f"alive &= __ballot_sync(alive, !({c}));")
+        self.emit(f"if ({c}) {{")
+        self.emit("  RESULT")
+        self.emit("  return;")
+        self.emit("}")
+
+    def step(self):
+        kinds = [self.plain, self.guard, self.guard, self.rounds]
+        if self.barriers:
+            kinds += [self.through_shared] * 4 + [self.tree]
+        if self.lanes:
+            kinds += [self.shuffle, self.shuffle, self.vote, self.agree, self.among]
+        self.rng.choice(kinds)()
+
+    def text(self):
+        rng = self.rng
+        parts = rng.randint(2, 5)
+        leaves = rng.randrange(parts) if self.returns else -1
+        for part in range(parts):
+            if part == leaves:
+                self.leave()
+            if rng.random() < 0.25:
+                r = self.name_of("k")
+                self.emit(f"for (u32 {r} = 0; {r} < ({rng.choice(['n & 3', 's % 5', '3', 'blockIdx.x & 1'])}); ++{r}) {{")
+                self.depth += 1
+                for _ in range(rng.randint(1, 2)):
+                    self.step()
+                self.depth -= 1
+                self.emit("}")
+            else:
+                self.step()
+        head = [f"__global__ void {self.name}(const u32* in, u32* out, u32* sums, u32 n, u32 s) {{",
+                "  const u32 threads = blockDim.x * blockDim.y * blockDim.z;",
+                "  const u32 t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
+                "  const u32 g = t + threads * (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));",
+                "  const u32 i = blockIdx.x * blockDim.x + threadIdx.x, x0 = in[g & 1023];",
+                "  const u32 lane = t & 31, there = threads - (t & ~31u), below = (1u << lane) - 1;",
+                "  const u32 full = there >= 32 ? ~0u : (1u << there) - 1; u32 alive = full;",
+                "  u32 a = g * 5u, b = x0, c = 11u;", *reals.VARIABLES]
+        if self.barriers:
+            head += ["  __shared__ u32 own[1024]; __shared__ float real[1024];", "  own[t] = g; real[t] = u;",
+                     "  __syncthreads();"]
+        result = (f"out[{SLOTS} * g] = a; out[{SLOTS} * g + 1] = b; out[{SLOTS} * g + 2] = c; "
+                  f"out[{SLOTS} * g + 3] = {reals.RESULT};")
+        body = [line.replace("RESULT", result) for line in self.lines]
+        return "\n".join(head + body + [f"  {result}", "}"])
