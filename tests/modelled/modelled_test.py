@@ -110,6 +110,18 @@ class Modelled(unittest.TestCase):
         self.assertEqual(len(re.findall(r"\d us\n", words)), 13)
         self.assertTrue(self.explained(self.work / "first.sbt")["run"]["deterministic"])
 
+    def test_the_threads_locks_and_conditions_of_c_take_modelled_time(self):
+        words = self.same_twice(HERE / "programs/c11_threads.cu")
+        found = [line.split() for line in words.splitlines()]
+        self.assertEqual([(what, result) for what, result, _ in found],
+                         [("begin", "0"), ("joined", "7"), ("condition", "1"), ("lock", "1"), ("taken", "1")])
+        begin, joined, condition, lock, taken = (float(ms) for _, _, ms in found)
+        self.assertGreater(joined, 1)
+        self.assertLess(joined, 2)
+        for at, before, ms in ((condition, joined, 100_000), (lock, condition, 3000), (taken, condition, 5000)):
+            self.assertAlmostEqual(at - before, ms, delta=1)
+        self.assertTrue(self.explained(self.work / "first.sbt")["run"]["deterministic"])
+
     def test_threads_that_wait_at_the_end_and_forks_hold_nobody(self):
         for how in ("pool", "word", "detached", "fork", "barrier", "own", "left"):
             for options in ([], ["--host-time"]):
