@@ -41,6 +41,7 @@ struct streambed_clock_hooks {
   void (*adopt)(void* one);     // by that thread; returns when it is its turn
   void (*withdraw)(void* one);  // it could not be made
   int (*over)(void* one);       // it has ended; wake(one, ...) told so
+  void (*ends)();               // the program's first thread does, before the program
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

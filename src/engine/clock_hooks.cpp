@@ -79,8 +79,13 @@ int over(void* one) {
   return model->clocks().over(static_cast<host_clocks::thread*>(one)) ? 1 : 0;
 }
 
+void ends() {
+  const call_frame own;
+  model->clocks().leave(host_clocks::comes_back::no);
+}
+
 constexpr streambed_clock_hooks hooks = {&follows, &now,      &pass,  &prepare,  &wait, &cancel,
-                                         &wake,    &announce, &adopt, &withdraw, &over};
+                                         &wake,    &announce, &adopt, &withdraw, &over, &ends};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)

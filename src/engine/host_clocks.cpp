@@ -277,14 +277,14 @@ void host_clocks::turn(std::uint64_t ns) {
   await_turn(lock, me);
 }
 
-void host_clocks::leave() {
+void host_clocks::leave(comes_back when) {
   thread* me = attached.self;
   if (me == nullptr) return;
   attached.self = nullptr;
   attached.clocks = nullptr;
   std::unique_lock lock(mutex_);
   me->recorded = nullptr;
-  if (gettid() == getpid()) {
+  if (when == comes_back::if_first && gettid() == getpid()) {
     // What the program does at its end is still to come: others may wait for that.
     if (running_ == me) {
       device_.host_ran(me->ns);

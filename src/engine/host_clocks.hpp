@@ -79,7 +79,10 @@ class host_clocks {
   void withdraw(thread* one);  // it is not made after all
   // A thread that left begins again.
   void again(thread* one, std::uint64_t ns);
-  void leave();  // the calling thread ends
+  // The calling thread ends. The program's first one comes again, for what the program does at its
+  // end, unless it left before that (pthread_exit).
+  enum class comes_back : std::uint8_t { no, if_first };
+  void leave(comes_back when = comes_back::if_first);
   // The calling thread goes back to its own code: from here on it may be too silent.
   static void left();
   [[nodiscard]] bool over(thread* one);

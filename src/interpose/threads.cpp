@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <unistd.h>
 
 #include <array>
 #include <map>
@@ -74,6 +75,19 @@ void* begin(void* given) {
   else
     b.hooks->adopt(b.self);
   return b.run(b.argument);
+}
+
+// The C library does not destroy what a thread keeps in C++ when the first one leaves like this,
+// but keys have their end.
+pthread_key_t first_ends() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made{};
+    pthread_key_create(&made, [](void*) {
+      if (const auto* h = following(); h != nullptr) h->ends();
+    });
+    return made;
+  }();
+  return key;
 }
 
 int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
@@ -166,6 +180,15 @@ SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attribute
     note(*out, self);
   }
   return result;
+}
+
+// Of the program's first thread: the others go on without it. What its frames and the program's own
+// keys do at its end comes before.
+SB_INTERPOSED void pthread_exit(void* value) {
+  if (following() != nullptr && gettid() == getpid()) pthread_setspecific(first_ends(), &table());
+  SB_NEXT(pthread_exit);
+  real_pthread_exit(value);
+  __builtin_unreachable();
 }
 
 SB_INTERPOSED int pthread_join(pthread_t thread, void** value) {

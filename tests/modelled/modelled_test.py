@@ -475,6 +475,10 @@ class Modelled(unittest.TestCase):
     def test_a_thread_that_takes_its_own_lock_is_told(self):
         self.assertRegex(self.hang_by_locks("own"), r"host thread 0 waits for a lock \(.*\), which it holds itself")
 
+    def test_a_hang_after_the_first_thread_has_left_is_seen(self):
+        self.assertIn("host thread 1 waits for the signal of a condition", self.hang_by_locks("left"))
+        self.same_twice(HERE / "programs/locks.cu", status=124, arguments=("left",))
+
     def test_a_hang_through_a_lock_a_stream_and_a_condition_is_one_ring(self):
         self.assert_in_order(("These wait for each other in a ring:",
                               "host thread 1 waits for a lock, which is held by host thread 0",

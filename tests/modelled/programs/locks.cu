@@ -5,7 +5,9 @@
 //   own       a thread takes a lock that it has
 //   chain     a thread wants a lock of another one, which waits for a stream whose host function
 //             waits for a condition that the first would signal
+//   left      main ends its thread, and another one waits for a signal
 #include <cuda_runtime.h>
+#include <pthread.h>
 
 #include <condition_variable>
 #include <cstdio>
@@ -75,6 +77,14 @@ static void chain(cudaStream_t s) {
   other.join();
 }
 
+static void left() {
+  std::thread([] {
+    std::unique_lock held(second);
+    told.wait(held, [] { return is_told; });
+  }).detach();
+  pthread_exit(nullptr);
+}
+
 int main(int, char** arguments) {
   const std::string how = arguments[1];
   cudaStream_t s;
@@ -86,5 +96,6 @@ int main(int, char** arguments) {
   if (how == "joined") joined();
   if (how == "own") own();
   if (how == "chain") chain(s);
+  if (how == "left") left();
   std::puts("ok");
 }
