@@ -12,6 +12,7 @@ architecture compiles kernels to other instructions: there the check runs nothin
 import argparse
 import concurrent.futures
 import difflib
+import json
 import os
 import pathlib
 import platform
@@ -66,6 +67,17 @@ class Maker:
         explanation = re.split(r"\n\ntrace     ", done.stderr)[0].strip("\n")
         return done.stdout, explanation.replace(str(ROOT) + "/", "")
 
+    def check_replay(self, trace, what):
+        """The costs of findings come from a replay: unchanged, it has to be the run."""
+        told = json.loads(subprocess.run([self.toolkit / "bin/streambed", "explain", "--json", trace], check=True,
+                                         capture_output=True, text=True, timeout=300).stdout)
+        run, overlap = told["run"], told["overlap"]
+        span = overlap["end"] - overlap["begin"]
+        if abs(run["modelled"] - run["length"]) > span / 100:
+            sys.exit(f"{what}: the run took {run['length']} ns, its replay {run['modelled']}")
+        if not overlap["possible"] <= overlap["busy"] <= span <= run["length"]:
+            sys.exit(f"{what}: at best {overlap['possible']} ns, busy {overlap['busy']} of {span}, run {run['length']}")
+
     def page(self, source):
         name = source.stem
         program = self.work / name
@@ -78,6 +90,7 @@ class Maker:
             picture = name + (f"-{i + 1}" if len(runs) > 1 else "") + ".svg"
             trace = self.work / f"{name}.sbt"
             printed, explanation = self.run(program, options, arguments, trace)
+            self.check_replay(trace, f"{name} {title}")
             subprocess.run([self.toolkit / "bin/streambed", "timeline", trace, "-o", self.out / picture, "--force"],
                            check=True, timeout=300)
             shown = " ".join(["streambed run --device h200", *options, f"examples/{name}.cu",

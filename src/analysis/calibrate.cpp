@@ -51,6 +51,7 @@ class guided_run {
   std::vector<stream_id> streams_;
   std::vector<command_id> commands_;
   std::vector<std::uint32_t> grants_;
+  std::vector<std::uint64_t> blocks_granted_;
   std::vector<bool> over_;  // its recorded end has passed
   std::vector<start> could_start_;
   number ending_ = none;
@@ -65,6 +66,7 @@ guided_run::guided_run(const trace::trace& recorded, const program& p)
       scheduler_(p.machine),
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
+      blocks_granted_(p.tasks.size(), 0),
       over_(p.tasks.size(), false),
       could_start_(p.tasks.size()) {
   for (const program_stream& s : p.streams) {
@@ -154,9 +156,15 @@ void guided_run::granted(number operation, std::uint64_t blocks) {
   const trace::operation& o = recorded_.operations[operation];
   if (could_start_[operation].time == never) could_start_[operation] = {now_, ending_};
   const std::uint64_t wave = grants_[operation]++ % t.waves;
-  const nanoseconds length = t.duration * (wave + 1) / t.waves - t.duration * wave / t.waves;
-  push(std::min(std::max(now_, o.started) + length, std::max(now_, o.ended)),
-       moment::what::blocks_end, operation, blocks);
+  blocks_granted_[operation] += blocks;
+  // Blocks that came in several grants for want of room took no longer than alone; the last ones
+  // were there until the end.
+  const nanoseconds all = t.waves == 1 ? t.duration : o.ended - o.started;
+  const nanoseconds length = all * (wave + 1) / t.waves - all * wave / t.waves;
+  const bool last = blocks_granted_[operation] >= t.what.kernel.blocks;
+  const nanoseconds until = std::max(now_, o.ended);
+  push(last ? until : std::min(std::max(now_, o.started) + length, until), moment::what::blocks_end,
+       operation, blocks);
 }
 
 // Splits a call's own time around its wait, so that a replay returns when the recorded call did.
@@ -215,7 +223,9 @@ void settle_shared_kernels(const trace::trace& recorded, program& p) {
   constexpr int rounds = 4;
   bool several = false;
   for (const task& t : p.tasks) {
-    several |= t.what.kind == command_kind::kernel && t.waves > 1;
+    const trace::operation& o = recorded.operations[static_cast<std::size_t>(&t - p.tasks.data())];
+    several |= t.what.kind == command_kind::kernel &&
+               (t.waves > 1 || (t.shares && t.duration < o.ended - o.started));
   }
   for (int round = 0; several && round < rounds; ++round) {
     const timing t = replay(p);
@@ -249,6 +259,18 @@ const timing_profile* timing_of(const trace::trace& recorded) {
   if (recorded.head.clock != trace::clock_kind::modelled) return nullptr;
   const profile* known = find_profile(recorded.head.profile);
   return known == nullptr ? nullptr : &known->timing;
+}
+
+// Kernels that shared the device, as they would be alone.
+void time_kernels(const trace::trace& recorded, program& p) {
+  const timing_profile* timing = timing_of(recorded);
+  if (timing != nullptr) p.older_first = timing->older_first;
+  const nanoseconds beginning = timing == nullptr ? 0 : rounded_ns(timing->kernel_ns);
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    task& t = p.tasks[i];
+    if (t.shares && t.duration != 0)
+      t.duration = alone_of(recorded.operations[i], t.waves, beginning);
+  }
 }
 
 // How long each operation took from where it could start, and which part of the way decided.
@@ -306,6 +328,7 @@ nanoseconds lag_of(const program& p, number operation, nanoseconds held, number 
 
 program program_of(const trace::trace& recorded) {
   program p = skeleton_of(recorded);
+  time_kernels(recorded, p);
   time_starts(recorded, p);
   time_host(recorded, p);
   settle_shared_kernels(recorded, p);

@@ -140,10 +140,13 @@ overlap_facts overlap_of(const trace::trace& t) {
   if (facts.begin == never) facts.begin = 0;
   measure(std::move(changes), facts);
   for (std::size_t i = 0; i < facts.engines.size(); ++i) {
+    // What it did in this time it can do in this time: kernels that shared the device took longer
+    // for that, and their lengths are more than the engine needs.
+    facts.engines[i].least = std::min(facts.engines[i].least, facts.engines[i].busy);
     facts.serial += facts.engines[i].work;
     if (facts.engines[i].least > facts.engines[facts.busiest].least) facts.busiest = i;
   }
-  facts.longest_chain = longest_chain(t);
+  facts.longest_chain = std::min(longest_chain(t), facts.busy);
   return facts;
 }
 

@@ -84,6 +84,11 @@ task task_of(const trace::operation& o, std::size_t operations, const program& p
   if (o.started != never && o.ended != never && o.ended > o.started) {
     t.duration = o.ended - o.started;
   }
+  if (o.needs.alone != 0) {
+    constexpr double million = 1e6;
+    t.shares = true;
+    t.demand = {.arithmetic = o.needs.arithmetic / million, .memory = o.needs.memory / million};
+  }
   return t;
 }
 
@@ -161,6 +166,11 @@ std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& s
   const std::uint64_t at_once = most_at_once(device, shape);
   return static_cast<std::uint32_t>(
       std::max<std::uint64_t>(1, (shape.blocks + at_once - 1) / at_once));
+}
+
+nanoseconds alone_of(const trace::operation& o, std::uint32_t waves, nanoseconds beginning) {
+  const nanoseconds took = o.ended - o.started;
+  return o.needs.alone == 0 ? took : std::min(took, o.needs.alone * waves + beginning);
 }
 
 double share_of_device(const trace::trace& t, number operation) {

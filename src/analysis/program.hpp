@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/start_gaps.hpp"
+#include "model/shared_device.hpp"
 #include "sched/scheduler.hpp"
 #include "trace/trace.hpp"
 
@@ -80,6 +81,8 @@ struct task {
   nanoseconds held = 0;      // as it was recorded: from its call until it could start
   nanoseconds duration = 0;  // kernels: with the whole device to itself
   std::uint32_t waves = 1;   // kernels: of these, one after another
+  bool shares = false;       // kernels: it is known what a block asks for, which is the next
+  block_demand demand;
 };
 
 struct program_stream {
@@ -89,6 +92,7 @@ struct program_stream {
 
 struct program {
   sched::machine machine;
+  double older_first = 0.5;  // model/shared_device.hpp
   start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations
@@ -98,6 +102,10 @@ struct program {
 
 // How many times one after another the device takes blocks of this kernel when it is alone.
 [[nodiscard]] std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape);
+
+// How long a kernel that ended would have taken alone; `beginning` before its first block.
+[[nodiscard]] nanoseconds alone_of(const trace::operation& o, std::uint32_t waves,
+                                   nanoseconds beginning);
 
 // How much of its device a kernel takes while it runs: 1 when it fills it.
 [[nodiscard]] double share_of_device(const trace::trace& t, number operation);

@@ -15,14 +15,15 @@ namespace {
 constexpr std::uint32_t entries_of_a_stream = 1021;  // docs/semantics.md
 
 // At one moment, what ends comes before what the host does next.
-enum class event_kind : std::uint8_t { operation_ends, blocks_end, thread_goes_on };
+enum class event_kind : std::uint8_t { operation_ends, blocks_end, piece_begins, thread_goes_on };
 
 struct event {
   nanoseconds time = 0;
   event_kind kind = event_kind::operation_ends;
   std::uint64_t order = 0;  // threads: their number; others: the order in which they came up
-  number what = none;       // operation or thread
+  number what = none;       // operation, thread or device
   std::uint64_t blocks = 0;
+  shared_device::piece_id piece = shared_device::none;  // blocks that share the device
 
   friend bool operator>(const event& a, const event& b) {
     const bool a_host = a.kind == event_kind::thread_goes_on;
@@ -52,7 +53,8 @@ class run {
   timing go();
 
  private:
-  void at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks = 0);
+  void at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks = 0,
+          shared_device::piece_id piece = shared_device::none);
   void advance(number thread);
   bool pause(number thread);
   [[nodiscard]] nanoseconds reached(const thread_point& p) const;
@@ -64,10 +66,22 @@ class run {
   void started(number operation);
   void granted(number operation, std::uint64_t blocks);
   void ended(number operation);
+  void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
+  [[nodiscard]] bool outdated(const event& e) const;
+  void share();
   [[nodiscard]] std::optional<sched::wait_target> target_of(const host_wait& w) const;
+
+  // What is on a device together.
+  struct sharing {
+    shared_device device;
+    std::vector<std::uint64_t> ends;  // by piece: the event that ends it, by its order
+    std::vector<number> operations;   // by piece
+    nanoseconds look = never;         // when a piece begins
+  };
 
   const program& program_;
   timing result_;
+  std::vector<sharing> shares_;
   sched::scheduler scheduler_;
   std::optional<wait_recorder> recorder_;
   std::vector<stream_id> streams_;
@@ -101,6 +115,10 @@ run::run(const program& p, record_waits waits)
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
     result_.steps[i].resize(p.threads[i].size());
   }
+  for (const sched::device_limits& d : p.machine.devices) {
+    shares_.push_back(
+        {.device = shared_device(d.multiprocessors, p.older_first), .ends = {}, .operations = {}});
+  }
   for (const program_stream& s : p.streams) {
     streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
   }
@@ -110,9 +128,16 @@ run::run(const program& p, record_waits waits)
   }
 }
 
-void run::at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks) {
+void run::at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks,
+             shared_device::piece_id piece) {
   const std::uint64_t order = kind == event_kind::thread_goes_on ? what : order_++;
-  events_.push({time, kind, order, what, blocks});
+  events_.push({time, kind, order, what, blocks, piece});
+}
+
+bool run::outdated(const event& e) const {
+  if (e.kind == event_kind::piece_begins) return shares_[e.what].look != e.time;
+  if (e.piece == shared_device::none) return false;
+  return shares_[program_.streams[program_.tasks[e.what].stream].device].ends[e.piece] != e.order;
 }
 
 timing run::go() {
@@ -122,16 +147,28 @@ timing run::go() {
     }
   }
   while (!events_.empty()) {
-    const event e = events_.top();
+    event e = events_.top();
     events_.pop();
+    if (outdated(e)) continue;
     now_ = e.time;
-    ending_ = e.kind == event_kind::thread_goes_on ? none : e.what;
+    const bool ends = e.kind == event_kind::operation_ends || e.kind == event_kind::blocks_end;
+    ending_ = ends ? e.what : none;
     switch (e.kind) {
       case event_kind::operation_ends:
         ended(e.what);
         scheduler_.complete(commands_[e.what]);
         break;
+      case event_kind::piece_begins:
+        shares_[e.what].look = never;
+        shares_[e.what].device.look_again();
+        break;
       case event_kind::blocks_end:
+        if (e.piece != shared_device::none) {
+          sharing& s = shares_[program_.streams[program_.tasks[e.what].stream].device];
+          e.blocks = s.device.at(e.piece).blocks;
+          s.device.remove(e.piece);
+          s.ends[e.piece] = ~std::uint64_t{0};
+        }
         blocks_left_[e.what] -= e.blocks;
         if (recorder_) recorder_->blocks_left(e.what);
         if (blocks_left_[e.what] == 0) ended(e.what);
@@ -142,6 +179,7 @@ timing run::go() {
         break;
     }
     follow();
+    share();
   }
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     result_.hung |= threads_[i].step < program_.threads[i].size();
@@ -432,7 +470,42 @@ void run::granted(number operation, std::uint64_t blocks) {
   }
   from = std::max(from, times.started);
   const nanoseconds length = t.duration * (wave + 1) / waves - t.duration * wave / waves;
-  at(from + length, event_kind::blocks_end, operation, blocks);
+  if (!t.shares) return at(from + length, event_kind::blocks_end, operation, blocks);
+  const number device = program_.streams[t.stream].device;
+  const shared_device::piece_id id =
+      shares_[device].device.add({.owner = &t,
+                                  .blocks = blocks,
+                                  .threads = t.what.kernel.threads_per_block,
+                                  .demand = t.demand,
+                                  .from = from,
+                                  .alone = static_cast<double>(length)});
+  piece_ends(device, id, operation, from + length);
+}
+
+void run::piece_ends(number device, shared_device::piece_id id, number operation,
+                     nanoseconds time) {
+  sharing& s = shares_[device];
+  if (s.ends.size() <= id) {
+    s.ends.resize(id + 1);
+    s.operations.resize(id + 1);
+  }
+  s.ends[id] = order_;
+  s.operations[id] = operation;
+  at(time, event_kind::blocks_end, operation, 0, id);
+}
+
+// After everything that happens at this event.
+void run::share() {
+  for (number i = 0; i < shares_.size(); ++i) {
+    sharing& s = shares_[i];
+    if (!s.device.changed()) continue;
+    for (const shared_device::moved& m : s.device.update(now_)) {
+      piece_ends(i, m.id, s.operations[m.id], m.end);
+    }
+    if (s.device.next_begin() == s.look) continue;
+    s.look = s.device.next_begin();
+    if (s.look != never) at(s.look, event_kind::piece_begins, i);
+  }
 }
 
 void run::ended(number operation) {

@@ -6,6 +6,21 @@
 
 namespace sb::engine {
 
+namespace {
+
+// Blocks that waited before their work ask for nothing meanwhile.
+void add_needs(node& n, const shared_device::piece& p, std::uint64_t count) {
+  const auto blocks = static_cast<double>(count);
+  const std::uint64_t waited = p.from - std::min(p.from, n.run.model_ns);
+  auto& sums = n.times.needs;
+  sums.blocks += blocks;
+  sums.alone += blocks * (p.alone + static_cast<double>(waited));
+  sums.arithmetic += blocks * p.alone * p.demand.arithmetic;
+  sums.memory += blocks * p.alone * p.demand.memory;
+}
+
+}  // namespace
+
 // Blocks whose waits are over at `ns` end when their work is done. `together` of the kernel came at
 // once; those that are there from before count as well.
 void modelled::share_blocks(node& n, std::uint64_t ns, std::uint64_t count,
@@ -14,6 +29,7 @@ void modelled::share_blocks(node& n, std::uint64_t ns, std::uint64_t count,
   sharing& s = shares_[n.device.value];
   if (last_piece_.n == &n && last_piece_.ns == ns && last_piece_.together == together) {
     s.device.add_blocks(last_piece_.id, count);
+    add_needs(n, s.device.at(last_piece_.id), count);
     return;
   }
   static const block_work none;
@@ -31,6 +47,7 @@ void modelled::share_blocks(node& n, std::uint64_t ns, std::uint64_t count,
   // What they do may not be known from all samples yet.
   if (n.times.work == nullptr || !n.times.work->counts()) last_piece_ = {&n, ns, together, id};
   shares_changed_ = true;
+  add_needs(n, s.device.at(id), count);
   post_end(n, id, ns + alone);
 }
 

@@ -44,7 +44,11 @@ struct command_times {
   std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
   std::uint64_t end_event = 0;  // modelled time: the event that ends it, which may move
   static constexpr std::uint32_t no_piece = 0xffffffff;
-  std::uint32_t piece = no_piece;    // modelled time, of a copy or fill that shares the memory
+  std::uint32_t piece = no_piece;  // modelled time, of a copy or fill that shares the memory
+  // Modelled time: sums over the blocks that were shared out, for the trace.
+  struct {
+    double blocks = 0, alone = 0, arithmetic = 0, memory = 0;
+  } needs;
   std::shared_ptr<known_work> work;  // modelled time, of a kernel that is counted
 };
 

@@ -457,6 +457,16 @@ void recorder::finished(node& n, std::uint64_t ns) {
                                   .waits = {n.recorded.edges.data(), n.recorded.edges.size()},
                                   .status = n.recorded.status,
                                   .queue = n.recorded.queue});
+  if (const auto& sums = n.times.needs; sums.blocks > 0) {
+    constexpr double million = 1e6, most = 4e9;
+    const auto part = [&](double sum) {
+      return static_cast<std::uint32_t>(std::clamp(sum / sums.alone * million, 0.0, most));
+    };
+    out_->needs(n.recorded.number,
+                {.alone = static_cast<std::uint64_t>(sums.alone / sums.blocks + 0.5),
+                 .arithmetic = part(sums.arithmetic),
+                 .memory = part(sums.memory)});
+  }
   note& own = notes_[n.recorded.note];
   own.ended = std::max(ns, begin);
   last_finished_ = n.recorded.number;

@@ -77,6 +77,15 @@ void assembler::take(record_kind kind, cursor& in) {
     }
     case record_kind::stuck:
       return take_stuck(in);
+    case record_kind::needs: {
+      const number which = in.u32();
+      block_needs found;
+      found.alone = in.varint();
+      found.arithmetic = in.u32();
+      found.memory = in.u32();
+      if (in.good()) needs_.emplace_back(which, found);
+      break;
+    }
     case record_kind::device:
       return take_device(in);
     case record_kind::stream:
@@ -425,6 +434,8 @@ void assembler::close_gaps() {
 }
 
 void assembler::finish() {
+  for (const auto& [operation, found] : needs_)
+    if (operation < result.operations.size()) result.operations[operation].needs = found;
   close_gaps();
   if (result.head.end == ending::unknown) result.end = latest_;
   for (std::size_t i = 0; i < result.calls.size(); ++i) {

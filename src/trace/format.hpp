@@ -12,7 +12,7 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 7;
+inline constexpr std::uint32_t format_version = 8;
 // 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over.
 inline constexpr std::uint32_t oldest_version = 4;
 
@@ -40,6 +40,7 @@ enum class record_kind : std::uint8_t {
   repeated,
   stuck,
   ends,
+  needs,
 };
 
 // A file is a row of blocks; block_file.hpp says where each is.

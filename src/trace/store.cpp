@@ -127,6 +127,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
       case moment::what::finished: {
         const operation& op = what.operations[next.which];
         out.finished(next.which, {op.ready, op.started, op.ended, op.waits, op.status, op.queue});
+        if (op.needs.alone != 0) out.needs(next.which, op.needs);
         break;
       }
       case moment::what::called:

@@ -183,6 +183,13 @@ struct byte_range {
 // happen before the end of the trace is `never`.
 inline constexpr nanoseconds never = ~nanoseconds{0};
 
+// What a block of a kernel takes and asks for when nothing else is on the device.
+struct block_needs {
+  nanoseconds alone = 0;  // from its beginning to its end; 0: not known
+  // Millionths of its multiprocessor's pipes, and of what the device's memory can move.
+  std::uint32_t arithmetic = 0, memory = 0;
+};
+
 struct operation {
   operation_kind kind = operation_kind::marker;
   engine_kind engine = engine_kind::none;
@@ -209,6 +216,7 @@ struct operation {
   std::uint64_t bytes = 0;  // copies, fills, allocations
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, registers = 0;  // per block; per thread
+  block_needs needs;                              // kernels in modelled time
   std::vector<number> after;       // operations it names beside its stream: edges of a graph
   std::vector<edge> waits;         // what made it wait
   std::vector<byte_range> ranges;  // what it reads and writes

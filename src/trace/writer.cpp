@@ -228,6 +228,14 @@ void writer::thread_waited(const thread_wait& what) {
   });
 }
 
+void writer::needs(number operation, const block_needs& what) {
+  const guard locked(lock_);
+  append(record_kind::needs, plain_record_bytes, [&](byte* at) {
+    at = put_varint(put_varint(at, operation), what.alone);
+    return put_varint(put_varint(at, what.arithmetic), what.memory);
+  });
+}
+
 void writer::stuck(const stuck_thread& what) {
   const guard locked(lock_);
   append(record_kind::stuck, plain_record_bytes, [&](byte* at) {

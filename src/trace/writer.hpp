@@ -72,6 +72,7 @@ class writer {
   void name_thread(number which, std::string_view name);
   void thread_waited(const thread_wait& what);
   void stuck(const stuck_thread& what);
+  void needs(number operation, const block_needs& what);
 
   number allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds at,
                    number call);

@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "analysis/overlap.hpp"
 #include "program_builder.hpp"
 
 namespace sb::analysis {
@@ -104,6 +106,27 @@ TEST(Replay, KernelsRunInWavesAndShareTheDeviceWhenBothFit) {
   EXPECT_EQ(t.operations[small].waits.back().cause, trace::wait_cause::device_full);
   EXPECT_LT(t.operations[tiny].started, t.operations[small].ended);
   expect_same_times(t);
+}
+
+TEST(Replay, KernelsThatShareThePipesComeOutAlikeAndGainNothingByStreams) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  std::vector<number> kernels;
+  for (const number s : {s1, s2, s1, s2}) kernels.push_back(b.kernel(s, "fma", 50_us, {132, 256}));
+  for (const number k : kernels) {
+    b.task_of(k).shares = true;
+    b.task_of(k).demand = {.arithmetic = 1, .memory = 0};
+  }
+  b.synchronize();
+  trace::trace t = b.run();
+  for (const number k : kernels) t.operations[k].needs = {50_us, 1'000'000, 0};
+  EXPECT_GE(t.end, 4 * 50_us);
+  EXPECT_GT(t.operations[kernels[0]].ended - t.operations[kernels[0]].started, 60_us);
+  const program p = program_of(t);
+  EXPECT_EQ(p.tasks[kernels[0]].duration, 50_us);
+  EXPECT_NEAR(static_cast<double>(replay(p).end), static_cast<double>(t.end), 1e-3 * t.end);
+  const overlap_facts facts = overlap_of(t);
+  EXPECT_LE(facts.possible(), facts.busy);
 }
 
 TEST(Replay, EventsHostFunctionsAllocationsAndGraphsComeOutAlike) {

@@ -73,6 +73,16 @@ class Advice(unittest.TestCase):
         rules = [finding["rule"] for finding in self.explained("send_back", "as_is", 1, 0)["findings"]]
         self.assertNotIn("needless-event-wait", rules)
 
+    def test_streams_for_kernels_that_leave_room(self):
+        self.check("independent-work-in-one-stream", 10, "independent", 33)
+
+    def test_streams_gain_nothing_where_each_kernel_uses_all_of_the_pipes(self):
+        before = self.explained("independent", "as_is", 264)
+        after = self.explained("independent", "applied", 264)
+        self.assertGreater(after["run"]["length"], 0.97 * before["run"]["length"])
+        self.assertNotIn("independent-work-in-one-stream",
+                         [finding["rule"] for finding in before["findings"]])
+
 
 if __name__ == "__main__":
     unittest.main()

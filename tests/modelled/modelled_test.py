@@ -61,6 +61,26 @@ class Modelled(unittest.TestCase):
                          (self.work / "second.sbt").read_bytes())
         return first.stdout
 
+    def replayed(self, source, **how):
+        """By how much of the device's time the replay behind an explanation, unchanged, is off."""
+        self.run_modelled(source, "--quiet", name="replayed", **how)
+        done = subprocess.run([TOOLKIT / "bin/streambed", "explain", "--json", self.work / "replayed.sbt"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        told = json.loads(done.stdout)
+        run, overlap = told["run"], told["overlap"]
+        span = overlap["end"] - overlap["begin"]
+        self.assertLessEqual(overlap["possible"], overlap["busy"], (source, how))
+        self.assertLessEqual(overlap["busy"], span, (source, how))
+        self.assertLessEqual(span, run["length"], (source, how))
+        return abs(run["modelled"] - run["length"]) / span
+
+    def test_the_replay_behind_an_explanation_is_as_long_as_the_run(self):
+        off = [self.replayed(HERE / "programs/mixes.cu", arguments=[str(seed)]) for seed in range(1, 13)]
+        off.append(self.replayed(HERE / "programs/sharing.cu"))
+        self.assertLess(sorted(off)[len(off) // 2], 0.001, off)
+        self.assertLess(max(off), 0.05, off)
+
     def test_kernels_side_by_side_share_arithmetic_and_memory_and_waits_share_nothing(self):
         told = self.same_twice(HERE / "programs/sharing.cu")
         took = {}

@@ -120,6 +120,8 @@ inline trace sample(unsigned seed, sample_size size = {}) {
       op.started = op.ready + below(1000);
       if (below(10)) op.ended = op.started + below(1'000'000);
       if (below(20) == 0) op.status = static_cast<std::int32_t>(below(1000));
+      if (op.kind == operation_kind::kernel)
+        op.needs = {1 + below(1'000'000), 7575, static_cast<std::uint32_t>(below(9999))};
       if (below(4))
         op.queue = {static_cast<queue_class>(below(3)), static_cast<std::uint8_t>(below(32))};
       nanoseconds until = op.queued;

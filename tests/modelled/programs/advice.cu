@@ -175,6 +175,29 @@ void send_back(bool applied, int buffers) {
   cudaDeviceSynchronize();
 }
 
+__global__ void compute(float* out, int turns) {
+  float x = threadIdx.x, y = 1, z = 2, w = 3;
+  for (int i = 0; i < turns; ++i) {
+    x = x * 0.999f + 0.5f;
+    y = y * 0.999f + 0.5f;
+    z = z * 0.999f + 0.5f;
+    w = w * 0.999f + 0.5f;
+  }
+  out[blockIdx.x * blockDim.x + threadIdx.x] = x + y + z + w;
+}
+
+// Kernels that have nothing to do with each other, in one stream; applied: in four.
+void independent(bool applied, int blocks) {
+  float* device[12];
+  for (float*& one : device) cudaMalloc(&one, part * sizeof(float) * 4);
+  cudaStream_t s[4];
+  for (cudaStream_t& one : s) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  compute<<<1, 32, 0, s[0]>>>(device[0], 1);
+  cudaStreamSynchronize(s[0]);
+  for (int i = 0; i < 12; ++i) compute<<<blocks, 256, 0, s[applied ? i % 4 : 0]>>>(device[i], 8000);
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -188,5 +211,6 @@ int main(int count, char** words) {
   if (what == "copies_back") copies_back(applied);
   if (what == "pipeline") pipeline(times);
   if (what == "send_back") send_back(applied, times);
+  if (what == "independent") independent(applied, std::atoi(words[3]));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
