@@ -97,6 +97,8 @@ CASES = (
                                              "fault:below", "fault:odd", "fault:none")),
     Case("shifts", "shifts.cu", sections("amounts", "idioms", "rotations", "vectors", "seen")),
     Case("quick", "quick.cu"),
+    Case("leaving", "leaving.cu"),
+    Case("active", "active.cu"),
     # Which of two products is fused with their sum is the compiler's choice.
     Case("complex", "complex.cu", variable=(r"(float|double)\.device\.(mul|fma)",)),
     Case("atomics", "atomics.cu"),

@@ -94,15 +94,49 @@ TEST_P(regions, a_failure_in_one_region_ends_the_block) {
   EXPECT_THAT(data, Each(3));
 }
 
-TEST_P(regions, threads_that_part_before_a_barrier_are_fibers) {
-  for (const char* kernel : {"threads_part", "rounds_differ", "some_leave"}) {
-    EXPECT_FALSE(loops(kernel)) << kernel;
-  }
+TEST_P(regions, one_condition_on_both_sides_of_a_barrier_does_not_divide_it) {
+  ASSERT_TRUE(loops("guarded_twice"));
+  std::vector<int> data = {1, 2, 3, 4, 5, 6, 7, 8};
+  device.run("guarded_twice", {2}, {4}, 0, data.data(), 6);
+  EXPECT_THAT(data, ElementsAre(2, 3, 4, 1, 6, 5, 7, 8));
+}
+
+TEST_P(regions, threads_that_have_left_do_not_count_at_barriers) {
+  ASSERT_TRUE(loops("some_leave"));
+  std::vector<int> data = {1, 2, 3, 4, 5, 6, 7, 8};
+  device.run("some_leave", {1}, {8}, 0, data.data(), 4);
+  EXPECT_THAT(data, ElementsAre(7, 7, 7, 7, -5, -6, -7, -8));
+  device.run("some_leave", {1}, {8}, 0, data.data(), 8);
+  EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 4, 3, 2, 1));
+  device.run("some_leave", {1}, {8}, 0, data.data(), 0);
+  EXPECT_THAT(data, ElementsAre(-1, -2, -3, -4, -4, -3, -2, -1));
+}
+
+TEST_P(regions, barriers_count_what_those_bring_that_are_left) {
+  ASSERT_TRUE(loops("counted_after_leaving"));
+  std::vector<int> data = {1, 2, 3, 5, 64, -1}, out(6);
+  device.run("counted_after_leaving", {1}, {6}, 0, data.data(), out.data(), 4);
+  EXPECT_THAT(out, ElementsAre(310, 310, 310, 310, 0, 0));
+  device.run("counted_after_leaving", {1}, {6}, 0, data.data(), out.data(), 5);
+  EXPECT_THAT(out, ElementsAre(311, 311, 311, 311, 311, 0));
+  device.run("counted_after_leaving", {1}, {6}, 0, data.data(), out.data(), 6);
+  EXPECT_THAT(out, ElementsAre(401, 401, 401, 401, 401, 401));
+}
+
+TEST_P(regions, a_loop_with_barriers_goes_on_without_those_that_leave_it) {
+  ASSERT_TRUE(loops("rounds_differ"));
   std::vector<int> data(8);
   device.run("rounds_differ", {1}, {8}, 0, data.data());
   EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
-  device.run("some_leave", {1}, {8}, 0, data.data(), 4);
-  EXPECT_EQ(data[7], 8);
+}
+
+TEST_P(regions, threads_that_part_and_come_to_other_barriers_are_fibers) {
+  for (const char* kernel : {"threads_part", "some_are_early"}) {
+    EXPECT_FALSE(loops(kernel)) << kernel;
+  }
+  std::vector<int> data(8);
+  device.run("some_are_early", {1}, {8}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(10, 10, 10, 10, 1, 1, 1, 1));
 }
 
 INSTANTIATE_TEST_SUITE_P(levels, regions, testing::Values(".O0", ".O2"),

@@ -4,7 +4,9 @@
 
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/even_loops.hpp"
+#include "compiler/pass/full_blocks.hpp"
 #include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/leaving_threads.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -69,14 +71,14 @@ class block_builder : public lockstep_builder {
     }
   }
 
-  Value* members() override {
+  void count_members() override {
     Value* count = builder_.CreateZExt(team_width(builder_), builder_.getInt64Ty());
     for (const char* name : {"__sb_ntid_y", "__sb_ntid_z"}) {
       auto size = builtin_function(*function_.getParent(), name, builder_.getInt32Ty());
       Value* wide = builder_.CreateZExt(builder_.CreateCall(size), builder_.getInt64Ty());
       count = builder_.CreateNUWMul(count, wide);
     }
-    return count_ = count;
+    count_ = count;
   }
 
   Value* array(Type* type, const Twine& name) override {
@@ -106,19 +108,26 @@ void replace_body(kernel& kernel, Function& function) {
 
 }  // namespace
 
-bool build_block_function(kernel& kernel) {
+namespace {
+
+bool build(kernel& kernel, bool threads_leave) {
   Function& body = *kernel.body;
   std::vector<BasicBlock*> rounds = separate_common_rounds(body);
   append_range(rounds, find_even_loops(body));
   std::vector<meeting> barriers = find_barriers(body);
+  std::vector<BasicBlock*> needed;
+  if (threads_leave && !lead_leaving_threads(body, barriers, needed)) {
+    return false;
+  }
   bool warps_meet = has_warp_meetings(body);
   insert_tallies(barriers);
   // Meetings that are there for speed must not be what makes the others impossible.
   std::vector<std::vector<BasicBlock*>> attempts = {rounds, {}};
-  for (const std::vector<BasicBlock*>& cuts : attempts) {
+  for (std::vector<BasicBlock*>& cuts : attempts) {
     if (cuts.empty()) {
       drop_marks(body);
     }
+    append_range(cuts, needed);
     if (cuts.empty() && barriers.empty() && !warps_meet) {
       Function& function = *create_entry(kernel);
       build_one_loop(kernel, function);
@@ -137,6 +146,15 @@ bool build_block_function(kernel& kernel) {
   }
   remove_tallies(barriers);
   return false;
+}
+
+}  // namespace
+
+bool build_block_function(kernel& kernel) { return build(kernel, false); }
+
+bool build_for_leaving_threads(kernel& kernel) {
+  separate_full_before_barriers(*kernel.body);
+  return build(kernel, true);
 }
 
 }  // namespace sb::pass

@@ -12,5 +12,8 @@ namespace sb::pass {
 // Replaces the kernel's body, if it is to run in loop mode. False, and nothing has changed in what
 // the body means, when it meets at places where its threads cannot be shown to come together.
 bool build_block_function(kernel& kernel);
+// The same for a kernel that some threads leave before the others meet (leaving_threads.hpp). Where
+// it is false the body is of no more use.
+bool build_for_leaving_threads(kernel& kernel);
 
 }  // namespace sb::pass

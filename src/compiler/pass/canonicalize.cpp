@@ -57,10 +57,7 @@ void prepare_functions(Module& module) {
       auto which = called_slot(*call);
       if (which && is_convergent(*which)) {
         call->addFnAttr(Attribute::Convergent);
-        // Barriers are for all threads alike, and loops of them may be unrolled.
-        if (*which != slot::barrier) {
-          convergent.insert(call->getCalledFunction());
-        }
+        convergent.insert(call->getCalledFunction());
       } else {
         call->removeFnAttr(Attribute::Convergent);
       }

@@ -213,7 +213,8 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values) {
   auto* fresh = builder.CreateCall(type, load_slot(builder, which), args);
   mark_lowered_slot(*fresh, which);
   fresh->setDoesNotThrow();
-  if (call.isConvergent()) {
+  // A fiber waits at a barrier by itself, and loops of barriers may be copied as others are.
+  if (call.isConvergent() && which != slot::barrier) {
     fresh->setConvergent();
   }
   if (which == slot::trap || which == slot::assert_fail) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/pass/even_loops.hpp"
+#include "compiler/pass/meetings.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/uniformity.hpp"
 
@@ -58,6 +59,11 @@ guard find_guard(BasicBlock* header, const DominatorTree& dominators, const unif
   return outermost;
 }
 
+bool is_barrier(const Instruction& inst) {
+  auto* call = dyn_cast<CallBase>(&inst);
+  return call && called_slot(*call) == slot::barrier;
+}
+
 // Everything from the block on to the end of the function; nothing if that is too much, or comes
 // back to `before`.
 SetVector<BasicBlock*> code_from(BasicBlock* start, const BasicBlock* before) {
@@ -102,13 +108,10 @@ void separate(const guard& found, const SetVector<BasicBlock*>& inside) {
   BasicBlock* block = found.branch->getParent();
   BasicBlock* parting = SplitBlock(block, found.branch);
   IRBuilder<> builder(block->getTerminator());
-  Type* word = builder.getInt32Ty();
-  auto barrier = runtime_function(*block->getModule(), slot::barrier, word, {word, word});
   Value* goes_in = found.inside == 0 ? found.branch->getCondition()
                                      : builder.CreateNot(found.branch->getCondition());
-  Value* all = builder.CreateCall(
-      barrier, {builder.getInt32(static_cast<std::uint32_t>(abi::barrier_kind::and_)),
-                builder.CreateZExt(goes_in, word)});
+  Value* all = create_barrier(builder, abi::barrier_kind::and_,
+                              builder.CreateZExt(goes_in, builder.getInt32Ty()));
   Value* full = builder.CreateIsNotNull(all, "full");
   BasicBlock* start = copy(inside, parting, block);
   builder.CreateCondBr(full, start, parting);
@@ -147,7 +150,38 @@ bool separate_one(Function& body) {
   return false;
 }
 
+// The outermost guard before a barrier, if it is not one of those that are `done`.
+guard find_guard_of_barrier(Function& body, const SmallPtrSetImpl<BranchInst*>& done) {
+  DominatorTree dominators(body);
+  uniformity uniform(body, team::block);
+  for (BasicBlock& block : body) {
+    if (uniform.is_reached_together(&block) || none_of(block, is_barrier)) {
+      continue;
+    }
+    guard found = find_guard(&block, dominators, uniform);
+    if (found.branch && !done.contains(found.branch)) {
+      return found;
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+void separate_full_before_barriers(Function& body) {
+  SmallPtrSet<BranchInst*, 4> done;
+  for (unsigned i = 0; i < most_guards; ++i) {
+    guard found = find_guard_of_barrier(body, done);
+    if (!found.branch) {
+      return;
+    }
+    done.insert(found.branch);
+    auto inside = code_from(found.branch->getSuccessor(found.inside), found.branch->getParent());
+    if (!inside.empty()) {
+      separate(found, inside);
+    }
+  }
+}
 
 bool separate_full_blocks(Function& body) {
   if (calls_engine(body) || !find_even_loops(body).empty()) {

@@ -17,4 +17,7 @@ namespace sb::pass {
 // True: the body has such a copy, and a meeting more for each guard. False: it is of no more use.
 bool separate_full_blocks(llvm::Function& body);
 
+// The same where a guard stands before barriers: the threads of full blocks all come to them.
+void separate_full_before_barriers(llvm::Function& body);
+
 }  // namespace sb::pass

@@ -65,7 +65,7 @@ bool lockstep_builder::build() {
 
 // The variables that exist from the start.
 void lockstep_builder::set_up() {
-  members_ = members();
+  count_members();
   for (const meeting& one : meetings_) {
     if (one.tally) {
       Value* total = builder_.CreateAlloca(builder_.getInt32Ty(), nullptr, "total");
@@ -166,8 +166,7 @@ void lockstep_builder::arrive(const region& region) {
     Value* total = builder_.CreateLoad(builder_.getInt32Ty(), totals_[one.tally]);
     builder_.CreateStore(start_of_tally(builder_, *one.tally), totals_[one.tally]);
     if (one.result == meeting::result::all) {
-      Value* all = builder_.CreateTrunc(members_, builder_.getInt32Ty());
-      total = builder_.CreateZExt(builder_.CreateICmpEQ(total, all), builder_.getInt32Ty());
+      total = builder_.CreateZExt(builder_.CreateIsNull(total), builder_.getInt32Ty());
     } else if (one.result == meeting::result::any) {
       total = builder_.CreateZExt(builder_.CreateIsNotNull(total), builder_.getInt32Ty());
     }

@@ -28,8 +28,8 @@ class lockstep_builder {
   virtual bool prepare(llvm::Function& region) = 0;
   // Emits calls of the region's function for all members.
   virtual void run(llvm::Function& region, llvm::ArrayRef<llvm::Value*> args) = 0;
-  // The number of members, as 64 bits; at the end of the entry.
-  virtual llvm::Value* members() = 0;
+  // What arrays need to know, at the end of the entry.
+  virtual void count_members() {}
   virtual llvm::Value* array(llvm::Type* type, const llvm::Twine& name) = 0;
 
   llvm::Function& body_;
@@ -59,7 +59,6 @@ class lockstep_builder {
   llvm::MapVector<llvm::CallInst*, llvm::Value*> totals_;
   llvm::DenseMap<llvm::AllocaInst*, llvm::Value*> memory_;
   std::vector<llvm::BasicBlock*> blocks_;
-  llvm::Value* members_ = nullptr;
 };
 
 }  // namespace sb::pass

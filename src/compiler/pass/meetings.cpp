@@ -84,6 +84,13 @@ ConstantInt* start_of_tally(IRBuilderBase& builder, const CallInst& call) {
   return start_of_reduction(builder, kind_of_tally(call));
 }
 
+CallInst* create_barrier(IRBuilderBase& builder, abi::barrier_kind kind, Value* counts) {
+  Type* word = builder.getInt32Ty();
+  auto barrier =
+      runtime_function(*builder.GetInsertBlock()->getModule(), slot::barrier, word, {word, word});
+  return builder.CreateCall(barrier, {builder.getInt32(static_cast<std::uint32_t>(kind)), counts});
+}
+
 std::vector<meeting> find_barriers(Function& body) {
   std::vector<meeting> found;
   for (Instruction& inst : instructions(body)) {
@@ -114,7 +121,10 @@ void insert_tallies(std::vector<meeting>& barriers) {
   for (meeting& one : barriers) {
     if (kind_of_barrier(*one.place) != abi::barrier_kind::plain) {
       IRBuilder<> builder(one.place->getParent()->getSinglePredecessor()->getTerminator());
-      Value* counts = builder.CreateIsNotNull(one.place->getArgOperand(1));
+      Value* given = one.place->getArgOperand(1);
+      // All of those that are here, if nobody says no.
+      Value* counts = one.result == meeting::result::all ? builder.CreateIsNull(given)
+                                                         : builder.CreateIsNotNull(given);
       one.tally = create_tally(builder, abi::reduce_kind::add,
                                builder.CreateZExt(counts, builder.getInt32Ty()));
     }

@@ -32,6 +32,10 @@ struct meeting {
   std::uint64_t to_offset = 0;  // bytes into `to`
 };
 
+// A barrier that tells all threads what their `counts` come to.
+llvm::CallInst* create_barrier(llvm::IRBuilderBase& builder, abi::barrier_kind kind,
+                               llvm::Value* counts);
+
 // The barriers of a body; each becomes the first instruction of its block.
 std::vector<meeting> find_barriers(llvm::Function& body);
 // Puts the tallies of barriers with a predicate before them, and takes them away again.

@@ -1,16 +1,7 @@
 #include "compiler/pass/parted_lanes.hpp"
 
-#include <llvm/ADT/SetVector.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/CFG.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-#include <llvm/IR/PassInstrumentation.h>
-#include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/LoopSimplify.h>
-#include <llvm/Transforms/Utils/LoopUtils.h>
-#include <llvm/Transforms/Utils/UnifyLoopExits.h>
 
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -21,415 +12,19 @@ using namespace llvm;
 
 namespace {
 
-constexpr StringLiteral mask_test_name = "sb.lane.mask";
-constexpr unsigned most_parts = 64;
-
-using block_set = SmallSetVector<BasicBlock*, 16>;
-
-BasicBlock::iterator behind_mask_tests(BasicBlock& block) {
-  auto at = block.getFirstInsertionPt();
-  for (auto it = at; it != block.end(); ++it) {
-    if (is_mask_test(*it)) {
-      at = std::next(it);
-    } else if (!is_warp_meeting(*it)) {
-      break;
-    }
-  }
-  return at;
+// The lanes that the warp has, as bits.
+Value* all_lanes(Function& function) {
+  BasicBlock& entry = function.getEntryBlock();
+  IRBuilder<> builder(&*entry.getFirstInsertionPt());
+  auto lanes = builtin_function(*function.getParent(), warp_lanes_name, builder.getInt32Ty());
+  Value* missing = builder.CreateSub(builder.getInt32(32), builder.CreateCall(lanes));
+  return builder.CreateLShr(builder.getInt32(~0u), missing, "lanes");
 }
 
-void test_mask(BasicBlock& block, AllocaInst& mask) {
-  IRBuilder<> builder(&block, behind_mask_tests(block));
-  auto callee = block.getModule()->getOrInsertFunction(mask_test_name, builder.getVoidTy(),
-                                                       builder.getPtrTy());
-  builder.CreateCall(callee, {&mask});
-}
-
-// All ways end at one return.
-void unify_returns(Function& function) {
-  SmallVector<ReturnInst*, 4> returns;
-  for (BasicBlock& block : function) {
-    if (auto* end = dyn_cast<ReturnInst>(block.getTerminator())) {
-      returns.push_back(end);
-    }
-  }
-  if (returns.size() < 2) {
-    return;
-  }
-  auto* last = BasicBlock::Create(function.getContext(), "return", &function);
-  ReturnInst::Create(function.getContext(), last);
-  for (ReturnInst* end : returns) {
-    BranchInst::Create(last, end->getIterator())->setDebugLoc(end->getDebugLoc());
-    end->eraseFromParent();
-  }
-}
-
-// The blocks from `first` on to the meeting, which is not one of them.
-block_set blocks_until(BasicBlock* first, const BasicBlock* meeting) {
-  block_set found;
-  if (first != meeting) {
-    found.insert(first);
-  }
-  for (unsigned i = 0; i < found.size(); ++i) {
-    for (BasicBlock* next : successors(found[i])) {
-      if (next != meeting) {
-        found.insert(next);
-      }
-    }
-  }
-  return found;
-}
-
-bool is_entered_at_first_only(const block_set& blocks, const BasicBlock* from) {
-  for (BasicBlock* block : blocks) {
-    for (BasicBlock* before : predecessors(block)) {
-      if (!blocks.contains(before) && !(before == from && block == blocks[0])) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-class lane_leader {
+class lane_leader : public part_leader {
  public:
   lane_leader(Function& function, std::vector<meeting>& meetings, std::vector<BasicBlock*>& cuts)
-      : function_(function), meetings_(meetings), cuts_(cuts) {
-    BasicBlock& entry = function.getEntryBlock();
-    IRBuilder<> builder(&*entry.getFirstInsertionPt());
-    auto lanes = builtin_function(*function.getParent(), warp_lanes_name, builder.getInt32Ty());
-    Value* missing = builder.CreateSub(builder.getInt32(32), builder.CreateCall(lanes));
-    all_ = builder.CreateLShr(builder.getInt32(~0u), missing, "lanes");
-  }
-
-  bool lead() {
-    bool parted = true;
-    for (unsigned part = 0; parted && part < most_parts; ++part) {
-      uniformity uniform(function_, team::warp);
-      parted = any_of(meetings_, [&](const meeting& one) {
-        return !uniform.is_reached_together(one.place->getParent());
-      });
-      if (parted && !lead_one(uniform)) {
-        return false;
-      }
-    }
-    name_active_lanes();
-    return !parted;
-  }
-
- private:
-  // The largest part that has a meeting in it. What is in it comes later.
-  bool lead_one(const uniformity& uniform) {
-    if (!is_prepared_) {
-      is_prepared_ = true;
-      return prepare();
-    }
-    DominatorTree dominators(function_);
-    LoopInfo loops(dominators);
-    BranchInst* largest = nullptr;
-    unsigned size = 0;
-    for (BasicBlock& block : function_) {
-      if (uniform.branches_together(&block)) {
-        continue;
-      }
-      block_set part = part_of(block, uniform);
-      bool meets = any_of(
-          meetings_, [&](const meeting& one) { return part.contains(one.place->getParent()); });
-      if (!meets || part.size() <= size) {
-        continue;
-      }
-      largest = dyn_cast<BranchInst>(block.getTerminator());
-      size = part.size();
-      if (!largest) {
-        return false;
-      }
-    }
-    if (!largest) {
-      return false;
-    }
-    Loop* loop = loops.getLoopFor(largest->getParent());
-    return loop && loop->isLoopExiting(largest->getParent())
-               ? lead_through_loop(*loop)
-               : lead_through_branch(*largest, uniform);
-  }
-
-  // One return, and one way out of each loop: at its end.
-  bool prepare() {
-    unify_returns(function_);
-    if (any_of(function_,
-               [](BasicBlock& block) { return isa<SwitchInst>(block.getTerminator()); })) {
-      return false;
-    }
-    FunctionAnalysisManager analyses;
-    analyses.registerPass([] { return PassInstrumentationAnalysis(); });
-    analyses.registerPass([] { return DominatorTreeAnalysis(); });
-    analyses.registerPass([] { return LoopAnalysis(); });
-    UnifyLoopExitsPass().run(function_, analyses);
-    while (leave_a_loop_at_its_end()) {
-    }
-    return true;
-  }
-
-  bool leave_a_loop_at_its_end() {
-    DominatorTree dominators(function_);
-    LoopInfo loops(dominators);
-    for (Loop* loop : loops) {
-      simplifyLoop(loop, &dominators, &loops, nullptr, nullptr, nullptr, false);
-      formLCSSARecursively(*loop, dominators, &loops, nullptr);
-    }
-    for (Loop* loop : loops.getLoopsInPreorder()) {
-      bool meets = any_of(
-          meetings_, [&](const meeting& one) { return loop->contains(one.place->getParent()); });
-      if (meets && loop->getLoopLatch() && loop->getUniqueExitBlock() &&
-          loop->hasDedicatedExits() && loop->getExitingBlock() != loop->getLoopLatch()) {
-        leave_at_end(*loop);
-        return true;
-      }
-    }
-    return false;
-  }
-
-  // `break` becomes a flag that the end of the loop looks at.
-  void leave_at_end(Loop& loop) {
-    BasicBlock* header = loop.getHeader();
-    BasicBlock* latch = loop.getLoopLatch();
-    BasicBlock* exit = loop.getUniqueExitBlock();
-    SmallVector<BasicBlock*, 4> exiting;
-    loop.getExitingBlocks(exiting);
-    IRBuilder<> builder(latch->getTerminator());
-    auto* branch = cast<BranchInst>(latch->getTerminator());
-    Value* leaves = builder.getFalse();
-    if (branch->isConditional()) {
-      leaves = branch->getSuccessor(0) == exit ? branch->getCondition()
-                                               : builder.CreateNot(branch->getCondition());
-    }
-    auto* end = BasicBlock::Create(function_.getContext(), "end", &function_, exit);
-    builder.SetInsertPoint(end);
-    unsigned ways = static_cast<unsigned>(exiting.size()) + 1;
-    PHINode* leave = builder.CreatePHI(builder.getInt1Ty(), ways, "leave");
-    leave->addIncoming(leaves, latch);
-    auto each_break = [&](auto&& then) {
-      for (BasicBlock* one : exiting) {
-        if (one != latch) {
-          then(one);
-        }
-      }
-    };
-    each_break([&](BasicBlock* one) { leave->addIncoming(builder.getTrue(), one); });
-    for (PHINode& phi : header->phis()) {
-      PHINode* next = builder.CreatePHI(phi.getType(), ways);
-      int at = phi.getBasicBlockIndex(latch);
-      next->addIncoming(phi.getIncomingValue(at), latch);
-      each_break([&](BasicBlock* one) { next->addIncoming(PoisonValue::get(phi.getType()), one); });
-      phi.setIncomingValue(at, next);
-      phi.setIncomingBlock(at, end);
-    }
-    for (PHINode& phi : exit->phis()) {
-      PHINode* last = builder.CreatePHI(phi.getType(), ways);
-      int at = phi.getBasicBlockIndex(latch);
-      last->addIncoming(at < 0 ? PoisonValue::get(phi.getType()) : phi.getIncomingValue(at), latch);
-      each_break(
-          [&](BasicBlock* one) { last->addIncoming(phi.getIncomingValueForBlock(one), one); });
-      while (phi.getNumIncomingValues() > 1) {
-        phi.removeIncomingValue(0u, false);
-      }
-      phi.setIncomingValue(0, last);
-      phi.setIncomingBlock(0, end);
-    }
-    builder.CreateCondBr(leave, exit, header);
-    BranchInst::Create(end, branch->getIterator());
-    branch->eraseFromParent();
-    each_break([&](BasicBlock* one) { one->getTerminator()->replaceSuccessorWith(exit, end); });
-  }
-
-  block_set part_of(BasicBlock& block, const uniformity& uniform) {
-    const BasicBlock* meeting = uniform.meeting_of(&block);
-    block_set part;
-    for (BasicBlock* next : successors(&block)) {
-      block_set way = blocks_until(next, meeting);
-      part.insert(way.begin(), way.end());
-    }
-    return part;
-  }
-
-  AllocaInst* memory(Type* type, const Twine& name) {
-    BasicBlock& entry = function_.getEntryBlock();
-    return IRBuilder<>(&entry, entry.begin()).CreateAlloca(type, nullptr, name);
-  }
-
-  Value* active_in(BasicBlock* block) {
-    auto found = active_.find(block);
-    return found != active_.end() ? static_cast<Value*>(found->second) : all_;
-  }
-
-  // A block that was made at the same depth as the other.
-  void put_beside(BasicBlock* fresh, BasicBlock* block) {
-    if (auto found = active_.find(block); found != active_.end()) {
-      WeakTrackingVH active = found->second;
-      active_[fresh] = active;
-    }
-    for (AllocaInst* mask : masks_of(*block)) {
-      test_mask(*fresh, *mask);
-    }
-  }
-
-  // The lanes for which `stays` holds, told to all of them at a meeting in front of the block's
-  // end. That end goes to a block of its own, which is given back.
-  std::pair<BasicBlock*, Value*> count_lanes(BasicBlock& block, Value* stays) {
-    IRBuilder<> builder(block.getTerminator());
-    builder.SetCurrentDebugLocation({});
-    auto lane = builtin_function(*function_.getParent(), "__sb_laneid", builder.getInt32Ty());
-    Value* bit = builder.CreateShl(builder.getInt32(1), builder.CreateCall(lane));
-    meeting one;
-    one.tally = create_tally(builder, abi::reduce_kind::or_,
-                             builder.CreateSelect(stays, bit, builder.getInt32(0)));
-    BasicBlock* end = SplitBlock(&block, block.getTerminator());
-    builder.SetInsertPoint(end->getTerminator());
-    auto callee =
-        function_.getParent()->getOrInsertFunction(warp_meeting_name, builder.getInt32Ty());
-    one.place = builder.CreateCall(callee);
-    one.place->setConvergent();
-    meetings_.push_back(one);
-    put_beside(end, &block);
-    return {end, one.place};
-  }
-
-  void mask_blocks(const block_set& blocks, AllocaInst& mask, Value* active) {
-    for (BasicBlock* block : blocks) {
-      test_mask(*block, mask);
-      active_[block] = active;
-    }
-  }
-
-  AllocaInst* store_mask(Instruction* before, Value* flag) {
-    AllocaInst* mask = memory(Type::getInt8Ty(function_.getContext()), "mask");
-    set_mask(before, mask, flag);
-    return mask;
-  }
-  void set_mask(Instruction* before, AllocaInst* mask, Value* flag) {
-    IRBuilder<> builder(before);
-    builder.CreateStore(builder.CreateZExt(flag, builder.getInt8Ty()), mask);
-  }
-
-  // if (c) one; else other;   becomes   all go through one, then all through the other.
-  bool lead_through_branch(BranchInst& branch, const uniformity& uniform) {
-    BasicBlock* block = branch.getParent();
-    auto* meeting = const_cast<BasicBlock*>(uniform.meeting_of(block));
-    if (!meeting) {
-      return false;
-    }
-    if (branch.getSuccessor(0) == meeting) {
-      branch.swapSuccessors();
-      IRBuilder<> builder(&branch);
-      branch.setCondition(builder.CreateNot(branch.getCondition()));
-    }
-    block_set one = blocks_until(branch.getSuccessor(0), meeting);
-    block_set other = blocks_until(branch.getSuccessor(1), meeting);
-    bool apart = none_of(other, [&](BasicBlock* each) { return one.contains(each); });
-    if (!apart || one.contains(block) || other.contains(block) ||
-        !is_entered_at_first_only(one, block) || !is_entered_at_first_only(other, block)) {
-      return false;
-    }
-    BasicBlock* join = join_of(block, one, other, meeting);
-    Value* condition = branch.getCondition();
-    AllocaInst* mask = store_mask(&branch, condition);
-    AllocaInst* other_mask = nullptr;
-    if (!other.empty()) {
-      IRBuilder<> builder(&branch);
-      other_mask = store_mask(&branch, builder.CreateNot(condition));
-    }
-    Value* outside = active_in(block);
-    auto [end, active] = count_lanes(*block, condition);
-    IRBuilder<> builder(end->getTerminator());
-    cast<BranchInst>(end->getTerminator())->setCondition(builder.CreateIsNotNull(active));
-    if (!other.empty()) {
-      auto* between = BasicBlock::Create(function_.getContext(), "other", &function_, join);
-      Value* rest = builder.CreateAnd(outside, builder.CreateNot(active));
-      for (BasicBlock* each : one) {
-        each->getTerminator()->replaceSuccessorWith(join, between);
-      }
-      other[0]->replacePhiUsesWith(end, between);
-      cast<BranchInst>(end->getTerminator())->setSuccessor(1, between);
-      builder.SetInsertPoint(between);
-      builder.CreateCondBr(builder.CreateIsNotNull(rest), other[0], join);
-      put_beside(between, end);
-      mask_blocks(other, *other_mask, rest);
-      append_range(cuts_, ArrayRef<BasicBlock*>{between, other[0]});
-    }
-    mask_blocks(one, *mask, active);
-    append_range(cuts_, ArrayRef<BasicBlock*>{one[0], join});
-    return true;
-  }
-
-  // Where the ways of a branch come together, and no others. What they bring is each lane's own:
-  // private memory has it.
-  BasicBlock* join_of(BasicBlock* block, const block_set& one, const block_set& other,
-                      BasicBlock* meeting) {
-    SmallVector<BasicBlock*, 8> ways;
-    for (BasicBlock* before : predecessors(meeting)) {
-      if ((before == block || one.contains(before) || other.contains(before)) &&
-          !is_contained(ways, before)) {
-        ways.push_back(before);
-      }
-    }
-    BasicBlock* join = meeting;
-    if (!all_of(predecessors(meeting), [&](auto* before) { return is_contained(ways, before); })) {
-      join = SplitBlockPredecessors(meeting, ways, ".join");
-      put_beside(join, block);
-    }
-    keep_phis(*join);
-    return join;
-  }
-
-  void keep_phis(BasicBlock& block) {
-    while (auto* phi = dyn_cast<PHINode>(&block.front())) {
-      AllocaInst* kept = memory(phi->getType(), phi->getName() + ".kept");
-      SmallPtrSet<BasicBlock*, 8> done;
-      for (unsigned i = 0; i < phi->getNumIncomingValues(); ++i) {
-        if (done.insert(phi->getIncomingBlock(i)).second) {
-          IRBuilder<>(phi->getIncomingBlock(i)->getTerminator())
-              .CreateStore(phi->getIncomingValue(i), kept);
-        }
-      }
-      IRBuilder<> builder(&*block.getFirstInsertionPt());
-      Value* value = builder.CreateLoad(phi->getType(), kept);
-      phi->replaceAllUsesWith(value);
-      phi->eraseFromParent();
-    }
-  }
-
-  // A loop goes on while any lane does.
-  bool lead_through_loop(Loop& loop) {
-    BasicBlock* before = loop.getLoopPreheader();
-    BasicBlock* exit = loop.getUniqueExitBlock();
-    BasicBlock* latch = loop.getLoopLatch();
-    if (!before || !exit || !latch || loop.getExitingBlock() != latch ||
-        !loop.hasDedicatedExits()) {
-      return false;
-    }
-    block_set blocks(loop.block_begin(), loop.block_end());
-    BasicBlock* header = loop.getHeader();
-    auto* there = PHINode::Create(all_->getType(), 2, "there", header->begin());
-    there->addIncoming(active_in(before), before);
-    AllocaInst* mask =
-        store_mask(before->getTerminator(), ConstantInt::getTrue(function_.getContext()));
-    mask_blocks(blocks, *mask, there);
-    // A lane keeps what it leaves with: the last time that it comes by is when it leaves.
-    keep_phis(*exit);
-    auto* branch = cast<BranchInst>(latch->getTerminator());
-    bool stays_first = branch->getSuccessor(1) == exit;
-    IRBuilder<> builder(branch);
-    Value* stays = stays_first ? branch->getCondition() : builder.CreateNot(branch->getCondition());
-    set_mask(branch, mask, stays);
-    auto [end, active] = count_lanes(*latch, stays);
-    auto* choice = cast<BranchInst>(end->getTerminator());
-    builder.SetInsertPoint(choice);
-    choice->setCondition(stays_first ? builder.CreateIsNotNull(active)
-                                     : builder.CreateIsNull(active));
-    there->addIncoming(active, end);
-    append_range(cuts_, ArrayRef<BasicBlock*>{header, exit});
-    return true;
-  }
+      : part_leader(function, team::warp, all_lanes(function), meetings, cuts) {}
 
   void name_active_lanes() {
     SmallVector<CallInst*, 8> calls;
@@ -446,35 +41,38 @@ class lane_leader {
     }
   }
 
-  Function& function_;
-  std::vector<meeting>& meetings_;
-  std::vector<BasicBlock*>& cuts_;
-  Value* all_ = nullptr;
-  DenseMap<BasicBlock*, WeakTrackingVH> active_;  // in masked blocks
-  bool is_prepared_ = false;
+ private:
+  meeting meet(BasicBlock& from, BasicBlock& block, Value* stays) override {
+    IRBuilder<> builder(from.getTerminator());
+    builder.SetCurrentDebugLocation({});
+    auto lane = builtin_function(*function_.getParent(), "__sb_laneid", builder.getInt32Ty());
+    Value* bit = builder.CreateShl(builder.getInt32(1), builder.CreateCall(lane));
+    meeting one;
+    one.tally = create_tally(builder, abi::reduce_kind::or_,
+                             builder.CreateSelect(stays, bit, builder.getInt32(0)));
+    builder.SetInsertPoint(block.getTerminator());
+    auto callee =
+        function_.getParent()->getOrInsertFunction(warp_meeting_name, builder.getInt32Ty());
+    one.place = builder.CreateCall(callee);
+    return one;
+  }
+
+  Value* others(IRBuilderBase& builder, Value* outside, Value* active) override {
+    return builder.CreateAnd(outside, builder.CreateNot(active));
+  }
+
+  bool may_lead(BasicBlock&) override { return true; }
+  bool may_meet_on_both_ways() override { return true; }
 };
 
 }  // namespace
 
-bool is_mask_test(const Instruction& inst) {
-  auto* call = dyn_cast<CallInst>(&inst);
-  return call && call->getCalledFunction() &&
-         call->getCalledFunction()->getName() == mask_test_name;
-}
-
-std::vector<AllocaInst*> masks_of(const BasicBlock& block) {
-  std::vector<AllocaInst*> masks;
-  for (const Instruction& inst : block) {
-    if (is_mask_test(inst)) {
-      masks.push_back(cast<AllocaInst>(cast<CallInst>(inst).getArgOperand(0)));
-    }
-  }
-  return masks;
-}
-
 bool lead_parted_lanes(Function& function, std::vector<meeting>& meetings,
                        std::vector<BasicBlock*>& cuts) {
-  return lane_leader(function, meetings, cuts).lead();
+  lane_leader leader(function, meetings, cuts);
+  bool led = leader.lead();
+  leader.name_active_lanes();
+  return led;
 }
 
 }  // namespace sb::pass

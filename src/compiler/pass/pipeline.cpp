@@ -55,13 +55,13 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
   return bodies;
 }
 
-// A block function with a copy for full blocks, if there is something to gain.
-bool build_with_full_blocks(kernel& one) {
+// Tries to build a block function of a copy of the body; the body is as it was if that fails.
+bool build_of_copy(kernel& one, function_ref<bool()> build) {
   ValueToValueMapTy map;
   Function* before = one.body;
   one.body = CloneFunction(before, map);
   one.body->takeName(before);
-  if (separate_full_blocks(*one.body) && build_block_function(one)) {
+  if (build()) {
     before->eraseFromParent();
     return true;
   }
@@ -71,8 +71,13 @@ bool build_with_full_blocks(kernel& one) {
   return false;
 }
 
-bool build_whole_or_full(kernel& one) {
-  return build_with_full_blocks(one) || build_block_function(one);
+// With a copy of the code for full blocks, if there is something to gain, then as it is, then for
+// those threads that others leave behind.
+bool build_in_any_way(kernel& one) {
+  return build_of_copy(
+             one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); }) ||
+         build_block_function(one) ||
+         build_of_copy(one, [&] { return build_for_leaving_threads(one); });
 }
 
 // A function for a row of blocks: their start as one block, then the rest of each.
@@ -92,7 +97,7 @@ bool build_in_parts(kernel& one) {
   if (joined) {
     bind_start(*start.body);
   }
-  if (!joined || !build_whole_or_full(start) || !build_whole_or_full(rest)) {
+  if (!joined || !build_in_any_way(start) || !build_in_any_way(rest)) {
     start.body->eraseFromParent();
     rest.body->eraseFromParent();
     return false;
@@ -128,7 +133,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
   bool joined = in_rows && join_blocks(one);
   if (in_rows && !joined && build_in_parts(one)) {
     // It goes over the row itself.
-  } else if (!build_whole_or_full(one)) {
+  } else if (!build_in_any_way(one)) {
     one.mode = abi::kernel_mode::fibers;
     one.row_threads = one.row_width = 0;
   } else if (in_rows && !joined) {

@@ -6,7 +6,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/meetings.hpp"
-#include "compiler/pass/parted_lanes.hpp"
+#include "compiler/pass/part_leader.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {

@@ -25,10 +25,6 @@ class warp_builder : public lockstep_builder {
     calls_.push_back(call_for_lanes(builder_, kernel_, region, args));
   }
 
-  Value* members() override {
-    return builder_.CreateZExt(function_.getArg(function_.arg_size() - 1), builder_.getInt64Ty());
-  }
-
   Value* array(Type* type, const Twine& name) override {
     IRBuilder<> at(entry_, entry_->begin());
     auto* memory = at.CreateAlloca(ArrayType::get(type, 32), nullptr, name);

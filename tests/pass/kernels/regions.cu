@@ -105,9 +105,50 @@ extern "C" __global__ void rounds_differ(int* data) {
   }
 }
 
-extern "C" __global__ void some_leave(int* data, int n) {
-  if ((int)threadIdx.x >= n) return;
-  data[threadIdx.x] += 1;
+extern "C" __global__ void guarded_twice(int* data, int n) {
+  __shared__ int tile[4];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  const int others =
+      n - blockIdx.x * blockDim.x < blockDim.x ? n - blockIdx.x * blockDim.x : blockDim.x;
+  if (i < n) tile[threadIdx.x] = data[i];
   __syncthreads();
-  data[threadIdx.x] += data[n - 1 - threadIdx.x];
+  if (i < n) data[i] = tile[(threadIdx.x + 1) % others];
+}
+
+extern "C" __global__ void some_leave(int* data, int n) {
+  __shared__ int tile[8];
+  const int t = threadIdx.x;
+  if (t >= n) {
+    data[t] = -data[t];
+    return;
+  }
+  tile[t] = data[t] + 1;
+  __syncthreads();
+  for (int r = 0; r < n - 4; ++r) {
+    const int other = tile[(t + 1) % n];
+    __syncthreads();
+    tile[t] = other;
+    __syncthreads();
+  }
+  data[t] = n == 4 ? tile[t] + tile[n - 1 - t] : t < 4 ? t + 1 : 8 - t;
+}
+
+extern "C" __global__ void counted_after_leaving(const int* data, int* out, int n) {
+  if ((int)threadIdx.x >= n) return;
+  int odd = __sb_rt_barrier(1, data[threadIdx.x] & 1);
+  int all = __sb_rt_barrier(2, data[threadIdx.x] > 0);
+  int any = __sb_rt_barrier(3, data[threadIdx.x] > 63);
+  out[threadIdx.x] = odd * 100 + all * 10 + any;
+}
+
+// The last of them wait at the second barrier while the first are at the first.
+extern "C" __global__ void some_are_early(int* data) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  if (threadIdx.x < 4) {
+    __syncthreads();
+    if (threadIdx.x == 0) sum = 9;
+  }
+  __syncthreads();
+  data[threadIdx.x] = 1 + (threadIdx.x < 4 ? sum : 0);
 }
