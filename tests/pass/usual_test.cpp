@@ -48,6 +48,48 @@ TEST_P(usual, values_of_threads_outlive_barriers) {
   }
 }
 
+template <class T>
+void multiplies_in_blocks_of_any_shape(image& device, const char* kernel) {
+  for (auto [width, height] : {std::pair{16u, 16u}, {16u, 15u}, {16u, 1u}, {8u, 16u}, {5u, 7u}}) {
+    SCOPED_TRACE(testing::Message() << kernel << " " << width << "x" << height);
+    const std::uint32_t rounds = 3, n = 2 * std::max(width, height) * rounds;
+    const auto a = numbers<T>(n * n), b = numbers<T>(n * n);
+    std::vector<T> c(n * n), expected(n * n);
+    device.run(kernel, {2, 2}, {width, height}, 0, a.data(), b.data(), c.data(), int(n),
+               int(rounds));
+    for (std::uint32_t row = 0; row < 2 * height; ++row)
+      for (std::uint32_t column = 0; column < 2 * width; ++column)
+        for (std::uint32_t r = 0; r < rounds; ++r)
+          for (std::uint32_t k = r * width; k < r * width + std::min(width, height); ++k)
+            expected[row * n + column] =
+                static_cast<T>(expected[row * n + column] + a[row * n + k] * b[k * n + column]);
+    EXPECT_EQ(c, expected);
+  }
+}
+
+TEST_P(usual, tiles_multiply_in_blocks_of_any_shape) {
+  multiplies_in_blocks_of_any_shape<float>(device, "product");
+  multiplies_in_blocks_of_any_shape<double>(device, "product_of_doubles");
+  multiplies_in_blocks_of_any_shape<unsigned char>(device, "product_of_bytes");
+}
+
+TEST_P(usual, rows_may_do_different_things) {
+  for (auto [width, height] : {std::pair{8u, 8u}, {8u, 5u}, {3u, 8u}, {1u, 1u}}) {
+    SCOPED_TRACE(testing::Message() << width << "x" << height);
+    auto data = numbers<int>(width * height);
+    std::vector<int> expected;
+    for (std::uint32_t y = 0; y < height; ++y)
+      for (std::uint32_t x = 0; x < width; ++x) {
+        int sum = 0;
+        for (std::uint32_t k = 0; k < height; ++k) sum += data[k * width + x];
+        for (std::uint32_t k = 0; y % 2 && k < width; ++k) sum -= 3 * data[y * width + k];
+        expected.push_back(sum);
+      }
+    device.run("rows_and_columns", {1}, {width, height}, 0, data.data());
+    EXPECT_EQ(data, expected);
+  }
+}
+
 TEST_P(usual, small_elements_find_the_largest) {
   for (std::uint32_t width : {128u, 127u, 64u, 2u}) {
     SCOPED_TRACE(width);

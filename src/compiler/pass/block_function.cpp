@@ -30,11 +30,17 @@ void build_one_loop(kernel& kernel, Function& function) {
   bind_thread(*kernel.body);
   Value* first = builder.getInt32(0);
   Value* args[] = {function.getArg(0), function.getArg(1), first, first, first};
-  CallInst* call = kernel.threads_are_alike ? builder.CreateCall(kernel.body, args)
-                                            : call_for_threads(builder, kernel, *kernel.body, args);
+  std::vector<CallInst*> calls;
+  if (kernel.threads_are_alike) {
+    calls.push_back(builder.CreateCall(kernel.body, args));
+  } else {
+    calls = call_for_threads(builder, kernel, *kernel.body, args);
+  }
   builder.CreateRetVoid();
-  InlineFunctionInfo info;
-  InlineFunction(*call, info);
+  for (CallInst* call : calls) {
+    InlineFunctionInfo info;
+    InlineFunction(*call, info);
+  }
 }
 
 class block_builder : public lockstep_builder {
@@ -67,7 +73,7 @@ class block_builder : public lockstep_builder {
       append_range(calls_, call_for_warps(builder_, *warp, args));
     } else {
       bind_thread(region);
-      calls_.push_back(call_for_threads(builder_, kernel_, region, args));
+      append_range(calls_, call_for_threads(builder_, kernel_, region, args));
     }
   }
 

@@ -1,6 +1,7 @@
 #include "compiler/pass/interleaving.hpp"
 
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -50,6 +51,28 @@ unsigned vectors_side_by_side(std::size_t size, unsigned registers) {
   return size >= long_loop && registers >= many_registers && !is_neoverse_n1() ? 4 : 2;
 }
 
+// Bits of the largest thing that is loaded or stored, by which LLVM chooses the length of vectors.
+unsigned widest_access(const Loop& loop) {
+  std::uint64_t bits = 8;
+  for (BasicBlock* block : loop.blocks()) {
+    for (Instruction& inst : *block) {
+      if (isa<LoadInst, StoreInst>(inst)) {
+        bits = std::max(
+            bits,
+            inst.getDataLayout().getTypeSizeInBits(getLoadStoreType(&inst)).getKnownMinValue());
+      }
+    }
+  }
+  return static_cast<unsigned>(bits);
+}
+
+unsigned vectors_in_row(const Loop& loop, unsigned threads, const TargetTransformInfo& target,
+                        unsigned registers) {
+  auto bits = target.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector);
+  unsigned lanes = static_cast<unsigned>(bits.getKnownMinValue()) / widest_access(loop);
+  return std::clamp(threads / std::max(lanes, 1u), 1u, registers >= many_registers ? 4u : 2u);
+}
+
 }  // namespace
 
 PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisManager& analyses) {
@@ -59,7 +82,15 @@ PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisMana
   auto& target = analyses.getResult<TargetIRAnalysis>(function);
   unsigned registers = target.getNumberOfRegisters(target.getRegisterClassForType(true));
   std::size_t most = registers >= many_registers ? largest : largest_with_few_registers;
+  auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
+    if (unsigned threads = findStringMetadataForLoop(loop, row_loop_mark)
+                               ? evolution.getSmallConstantTripCount(loop)
+                               : 0) {
+      addStringMetadataToLoop(loop, interleave_count.data(),
+                              vectors_in_row(*loop, threads, target, registers));
+      continue;
+    }
     bool told = any_of(
         hints, [&](StringRef hint) { return findStringMetadataForLoop(loop, hint).has_value(); });
     std::size_t size = loop->isInnermost() && !told ? size_for_vectors(*loop, most) : 0;

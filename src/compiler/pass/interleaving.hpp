@@ -9,6 +9,10 @@
 
 namespace sb::pass {
 
+// Of a loop over a row of threads whose length is known: as many vectors side by side as make it
+// up, so that the row is no loop any more.
+inline constexpr llvm::StringLiteral row_loop_mark = "sb.loop.row";
+
 class interleave_loops : public llvm::PassInfoMixin<interleave_loops> {
  public:
   llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& analyses);

@@ -11,6 +11,14 @@
 
 namespace sb::pass {
 
+// The size of the blocks that a kernel is written for; width 0 if there is none.
+struct usual_block {
+  std::uint32_t width = 0, rows = 1;
+  [[nodiscard]] std::uint32_t size(unsigned axis) const {
+    return axis == 0 ? width : axis == 1 ? rows : 1;
+  }
+};
+
 struct kernel {
   std::string symbol;                // mangled, as the host registers it
   std::string fallback;              // symbol of the same kernel with fibers, if there is one
@@ -36,7 +44,7 @@ struct kernel {
   std::uint32_t row_threads = 0;  // abi::kernel_info
   std::uint32_t row_width = 0;
   std::uint32_t most_row_bytes = 32u << 10;  // that the threads of a joined row keep
-  std::uint32_t usual_width = 0;             // usual_blocks.hpp
+  usual_block usual;                         // usual_blocks.hpp
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t registers = 0;

@@ -126,7 +126,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
     with_fibers.symbol = one.symbol + ".fibers";
     with_fibers.body->setName(with_fibers.symbol + ".body");
   }
-  one.usual_width = usual_width(one);
+  one.usual = find_usual_block(one);
   // Who calls the engine is in a block that the engine knows.
   bool in_rows = !one.stores_thread_index && !one.threads_are_alike;
   one.row_threads = in_rows ? longest_row : 0;

@@ -8,6 +8,7 @@
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/region_function.hpp"
+#include "compiler/pass/row_groups.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -157,6 +158,33 @@ void bind_warp(Function& function) {
 
 namespace {
 
+// Rows in groups as long as there are enough of them, then one by one.
+void for_rows(IRBuilder<>& builder, Value* rows, function_ref<void(Value*)> group,
+              function_ref<void(Value*)> single) {
+  Function& function = *builder.GetInsertBlock()->getParent();
+  auto block = [&](const char* name) {
+    return BasicBlock::Create(function.getContext(), name, &function);
+  };
+  BasicBlock *groups = block("groups"), *rest = block("rest"), *singles = block("singles"),
+             *behind = block("rows.done");
+  Value* left = builder.CreateURem(rows, builder.getInt32(rows_in_group));
+  Value* grouped = builder.CreateSub(rows, left);
+  builder.CreateCondBr(builder.CreateIsNotNull(grouped), groups, rest);
+  builder.SetInsertPoint(groups);
+  counting_loop first(builder, grouped, rows_in_group, "tid.y");
+  group(first.index);
+  first.next(builder);
+  builder.CreateBr(rest);
+  builder.SetInsertPoint(rest);
+  builder.CreateCondBr(builder.CreateIsNotNull(left), singles, behind);
+  builder.SetInsertPoint(singles);
+  counting_loop next(builder, left, 1, "tid.y");
+  single(builder.CreateAdd(grouped, next.index, "", true, true));
+  next.next(builder);
+  builder.CreateBr(behind);
+  builder.SetInsertPoint(behind);
+}
+
 // Before the threads take their turns.
 void read_ahead(IRBuilder<>& builder, Function& function, ArrayRef<Value*> args,
                 Value* const size[3]) {
@@ -181,32 +209,44 @@ void read_ahead(IRBuilder<>& builder, Function& function, ArrayRef<Value*> args,
 
 }  // namespace
 
-CallInst* call_for_threads(IRBuilder<>& builder, const kernel& kernel, Function& function,
-                           ArrayRef<Value*> args) {
+std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kernel,
+                                        Function& function, ArrayRef<Value*> args) {
   bool asserts = go_on_after_assertions(function);
+  bool of_row = is_joined(*builder.GetInsertBlock()->getParent());
   Value* size[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     size[axis] = block_size(builder, axis);
   }
   read_ahead(builder, function, args, size);
+  std::vector<CallInst*> calls;
   counting_loop z(builder, size[2], 1, "tid.z");
-  counting_loop y(builder, size[1], 1, "tid.y");
-  counting_loop x(builder, size[0], 1, "tid.x");
-  Value* index[] = {x.index, y.index, z.index};
-  if (kernel.stores_thread_index) {
-    store_thread_index(builder, builder.GetInsertBlock()->getParent()->getArg(1), index);
-  }
   SmallVector<Value*, 16> all(args);
-  std::copy_n(index, 3, all.begin() + 2);
-  auto* call = builder.CreateCall(&function, all);
-  bool of_row = is_joined(*builder.GetInsertBlock()->getParent());
-  mark_thread_loop(*x.next(builder), of_row);
-  y.next(builder);
+  all[4] = z.index;
+  auto along_x = [&](Function& callee, Value* row) {
+    counting_loop x(builder, size[0], 1, "tid.x");
+    all[2] = x.index;
+    all[3] = row;
+    if (kernel.stores_thread_index) {
+      store_thread_index(builder, builder.GetInsertBlock()->getParent()->getArg(1), &all[2]);
+    }
+    calls.push_back(builder.CreateCall(&callee, all));
+    mark_thread_loop(*x.next(builder), of_row);
+  };
+  bool by_groups = kernel.usual.rows > 1 && !asserts && !kernel.stores_thread_index && !of_row;
+  if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
+    for_rows(
+        builder, size[1], [&](Value* row) { along_x(*group, row); },
+        [&](Value* row) { along_x(function, row); });
+  } else {
+    counting_loop y(builder, size[1], 1, "tid.y");
+    along_x(function, y.index);
+    y.next(builder);
+  }
   z.next(builder);
   if (asserts) {
     end_after_assertions(builder);
   }
-  return call;
+  return calls;
 }
 
 std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& function,

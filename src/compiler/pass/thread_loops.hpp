@@ -14,10 +14,12 @@ namespace sb::pass {
 // its lane, its warp or its place in the block's arrays are computed from them.
 void bind_thread(llvm::Function& function);
 
-// Calls `function` for every thread of the block, in the order of their linear index. The arguments
-// are those of the call but for 2, 3 and 4. The builder goes on behind the loops.
-llvm::CallInst* call_for_threads(llvm::IRBuilder<>& builder, const kernel& kernel,
-                                 llvm::Function& function, llvm::ArrayRef<llvm::Value*> args);
+// Calls `function` for every thread of the block, in the order of their linear index, or with
+// several rows side by side where nobody can tell (row_groups.hpp). The arguments are those of the
+// call but for 2, 3 and 4. The builder goes on behind the loops.
+std::vector<llvm::CallInst*> call_for_threads(llvm::IRBuilder<>& builder, const kernel& kernel,
+                                              llvm::Function& function,
+                                              llvm::ArrayRef<llvm::Value*> args);
 
 // The same in loops over the lanes of a warp: the last two arguments are the lane and the number of
 // lanes.

@@ -12,6 +12,7 @@
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/guard_splitting.hpp"
+#include "compiler/pass/interleaving.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -24,7 +25,7 @@ constexpr StringLiteral usual_mark = "sb-usual-block";
 constexpr StringLiteral shared_mark = "sb-shared";
 constexpr std::size_t largest_body = 300;  // instructions
 constexpr std::size_t largest_function = 800;
-constexpr std::uint64_t least_width = 64, most_width = 1024;
+constexpr std::uint64_t least_width = 64, most_width = 1024, least_side = 8;
 constexpr std::uint64_t most_shared_bytes = 8u << 10;
 
 bool is_instrumented(const Function& function) {
@@ -47,6 +48,25 @@ std::uint64_t width_of(Type* type) {
     type = array->getElementType();
   }
   return width;
+}
+
+// Rows and columns of an array that has a place for each thread, perhaps with a column more against
+// conflicts of banks.
+usual_block tile_of(Type* type) {
+  auto* rows = dyn_cast<ArrayType>(type);
+  auto* row = rows ? dyn_cast<ArrayType>(rows->getElementType()) : nullptr;
+  if (!row || isa<ArrayType>(row->getElementType())) {
+    return {};
+  }
+  std::uint64_t height = rows->getNumElements(), width = row->getNumElements() & ~std::uint64_t{1};
+  bool fits = isPowerOf2_64(width) && isPowerOf2_64(height) && width >= least_side &&
+              height >= least_side && width * height <= most_width;
+  return fits ? usual_block{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)}
+              : usual_block{};
+}
+
+usual_block larger(usual_block one, usual_block other) {
+  return one.width * one.rows >= other.width * other.rows ? one : other;
 }
 
 // What the block function knows of its block, where it was loaded.
@@ -131,17 +151,19 @@ void tell_apart(Function& usual, const Argument& shared) {
 }
 
 // LLVM would take apart what guard_splitting.hpp divides.
-void keep_thread_loops(Function& usual) {
+void keep_thread_loops(Function& usual, bool has_rows) {
   LLVMContext& context = usual.getContext();
+  MDNode* told[] = {
+      MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable")),
+      MDNode::get(context, MDString::get(context, row_loop_mark)),
+  };
   for (BasicBlock& block : usual) {
     Instruction* end = block.getTerminator();
     MDNode* id = end->getMetadata(LLVMContext::MD_loop);
     if (id && ends_block_loop(*end)) {
       end->setMetadata(
           LLVMContext::MD_loop,
-          makePostTransformationMetadata(
-              context, id, {},
-              {MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable"))}));
+          makePostTransformationMetadata(context, id, {}, has_rows ? ArrayRef(told) : told[0]));
     }
   }
 }
@@ -150,9 +172,11 @@ Function* make_version(const kernel& kernel, Function& whole) {
   LLVMContext& context = whole.getContext();
   auto* pointer = PointerType::getUnqual(context);
   auto* type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, pointer}, false);
-  auto* usual =
-      Function::Create(type, GlobalValue::InternalLinkage,
-                       kernel.symbol + "." + Twine(kernel.usual_width), whole.getParent());
+  std::string name = kernel.symbol + "." + std::to_string(kernel.usual.width);
+  if (kernel.usual.rows > 1) {
+    name += "x" + std::to_string(kernel.usual.rows);
+  }
+  auto* usual = Function::Create(type, GlobalValue::InternalLinkage, name, whole.getParent());
   ValueToValueMapTy map;
   map[whole.getArg(0)] = usual->getArg(0);
   map[whole.getArg(1)] = usual->getArg(1);
@@ -160,7 +184,10 @@ Function* make_version(const kernel& kernel, Function& whole) {
   CloneFunctionInto(usual, &whole, map, CloneFunctionChangeType::LocalChangesOnly, returns);
   usual->setLinkage(GlobalValue::InternalLinkage);
   usual->addFnAttr(Attribute::NoInline);
-  usual->addFnAttr(usual_mark, std::to_string(kernel.static_shared_bytes));
+  // Rows are no rounds that could be written out, but loops of them are vectors without a rest.
+  if (kernel.usual.rows == 1) {
+    usual->addFnAttr(usual_mark, std::to_string(kernel.static_shared_bytes));
+  }
   // Whether anything else reaches it was looked at.
   Argument& shared = *usual->getArg(2);
   shared.setName("shared");
@@ -173,48 +200,54 @@ Function* make_version(const kernel& kernel, Function& whole) {
   auto* word = Type::getInt32Ty(context);
   for (unsigned axis = 0; axis < 3; ++axis) {
     for (LoadInst* size : fields.sizes[axis]) {
-      size->replaceAllUsesWith(ConstantInt::get(word, axis == 0 ? kernel.usual_width : 1));
+      size->replaceAllUsesWith(ConstantInt::get(word, kernel.usual.size(axis)));
     }
   }
   for (LoadInst* load : fields.shared) {
     load->replaceAllUsesWith(&shared);
   }
-  keep_thread_loops(*usual);
+  keep_thread_loops(*usual, kernel.usual.rows > 1);
   tell_apart(*usual, shared);
   return usual;
 }
 
 }  // namespace
 
-std::uint32_t usual_width(const kernel& kernel) {
+usual_block find_usual_block(const kernel& kernel) {
   const Function& body = *kernel.body;
   if (body.hasOptSize() || is_instrumented(body) || body.getInstructionCount() > largest_body) {
-    return 0;
+    return {};
   }
   std::uint64_t width = 0;
-  bool meets = false;
+  bool meets = false, has_rows = false;
+  usual_block tile;
   for (const Instruction& inst : instructions(body)) {
     auto* call = dyn_cast<CallBase>(&inst);
     const Function* callee = call ? call->getCalledFunction() : nullptr;
-    if (callee && (callee->getName() == "__sb_tid_y" || callee->getName() == "__sb_tid_z")) {
-      return 0;
+    if (callee && callee->getName() == "__sb_tid_z") {
+      return {};
     }
+    has_rows |= callee && callee->getName() == "__sb_tid_y";
     meets |= call && called_slot(*call) == slot::barrier;
     for (const Value* operand : inst.operands()) {
       auto* variable = dyn_cast<GlobalVariable>(operand->stripInBoundsConstantOffsets());
       if (variable && is_shared(*variable)) {
         width = std::max(width, width_of(variable->getValueType()));
+        tile = larger(tile, tile_of(variable->getValueType()));
       }
     }
   }
+  if (has_rows) {
+    return meets && tile.width * tile.rows <= kernel.max_threads ? tile : usual_block{};
+  }
   width =
       is_width(kernel.max_threads) && kernel.max_threads != most_width ? kernel.max_threads : width;
-  return meets && width <= kernel.max_threads ? static_cast<std::uint32_t>(width) : 0;
+  return {meets && width <= kernel.max_threads ? static_cast<std::uint32_t>(width) : 0, 1};
 }
 
 void add_usual_version(kernel& kernel) {
   Function& whole = *kernel.body;
-  if (kernel.usual_width == 0 || kernel.mode != abi::kernel_mode::loop ||
+  if (kernel.usual.width == 0 || kernel.mode != abi::kernel_mode::loop ||
       kernel.static_shared_bytes == 0 || kernel.static_shared_bytes > most_shared_bytes ||
       kernel.stores_thread_index || whole.getInstructionCount() > largest_function ||
       !all_of(fields_of(whole).shared, [](LoadInst* load) { return stays_here(*load); })) {
@@ -237,7 +270,7 @@ void add_usual_version(kernel& kernel) {
   for (unsigned axis = 0; axis < 3; ++axis) {
     Value* size = load_field(builder, builder.getInt32Ty(), block,
                              offsetof(abi::block_context, block_dim) + 4 * axis, "sb.ntid", true);
-    Value* same = builder.CreateICmpEQ(size, builder.getInt32(axis == 0 ? kernel.usual_width : 1));
+    Value* same = builder.CreateICmpEQ(size, builder.getInt32(kernel.usual.size(axis)));
     fits = fits ? builder.CreateAnd(fits, same) : same;
   }
   builder.CreateCondBr(fits, here, other);

@@ -7,6 +7,11 @@
 // nothing else. So the rounds can be written out, and what they leave in shared memory for each
 // other can stay in registers (written_out.hpp). Where that comes to nothing the version is
 // dropped again.
+//
+//   __shared__ float left[16][16], right[16][17];
+//
+// The same for blocks with as many rows and columns as a shared tile: each row of threads is a few
+// vectors there, and two rows share what they both load (row_groups.hpp).
 #pragma once
 
 #include <llvm/IR/Module.h>
@@ -16,8 +21,8 @@
 
 namespace sb::pass {
 
-// The width that the body of a thread is written for, of blocks with one row; 0 if there is none.
-std::uint32_t usual_width(const kernel& kernel);
+// The shape that the body of a thread is written for; its width is 0 if there is none.
+usual_block find_usual_block(const kernel& kernel);
 
 // Makes the version of a block function, and an entry that chooses. The context is lowered.
 void add_usual_version(kernel& kernel);

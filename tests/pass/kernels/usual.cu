@@ -31,6 +31,52 @@ extern "C" __global__ void running_sums_in_place(const double* in, double* out) 
   out[i] = part[threadIdx.x];
 }
 
+// Of tiles: blocks may be smaller than those.
+template <class T>
+__device__ void multiply(const T* a, const T* b, T* c, int n, int rounds) {
+  __shared__ T left[16][16], right[16][17];
+  const int x = threadIdx.x, y = threadIdx.y, width = blockDim.x, height = blockDim.y;
+  const int row = blockIdx.y * height + y, column = blockIdx.x * width + x;
+  T sum = 0;
+  for (int r = 0; r < rounds; ++r) {
+    left[y][x] = a[row * n + r * width + x];
+    right[y][x] = b[(r * width + y) * n + column];
+    __syncthreads();
+    if (width == 16 && height == 16) {
+      for (int k = 0; k < 16; ++k) sum += left[y][k] * right[k][x];
+    } else {
+      for (int k = 0; k < (width < height ? width : height); ++k) sum += left[y][k] * right[k][x];
+    }
+    __syncthreads();
+  }
+  c[row * n + column] = sum;
+}
+extern "C" __global__ void product(const float* a, const float* b, float* c, int n, int rounds) {
+  multiply(a, b, c, n, rounds);
+}
+extern "C" __global__ void product_of_bytes(const unsigned char* a, const unsigned char* b,
+                                            unsigned char* c, int n, int rounds) {
+  multiply(a, b, c, n, rounds);
+}
+extern "C" __global__ void product_of_doubles(const double* a, const double* b, double* c, int n,
+                                              int rounds) {
+  multiply(a, b, c, n, rounds);
+}
+
+// What a row of threads adds to another is seen by nobody before the barrier.
+extern "C" __global__ void rows_and_columns(int* data) {
+  __shared__ int tile[8][8];
+  const int x = threadIdx.x, y = threadIdx.y;
+  tile[y][x] = data[y * blockDim.x + x];
+  __syncthreads();
+  int sum = 0;
+  for (int k = 0; k < 8; ++k) {
+    if (k < blockDim.y) sum += tile[k][x];
+    if (y % 2 && k < blockDim.x) sum -= 3 * tile[y][k];
+  }
+  data[y * blockDim.x + x] = sum;
+}
+
 extern "C" __global__ void largest(const unsigned char* in, unsigned char* out) {
   __shared__ unsigned char part[128];
   part[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];
