@@ -128,13 +128,18 @@ class printer {
     const overlap_facts& o = facts_.overlap;
     if (o.engines.empty()) return;
     heading("Overlap");
-    fmt::format_to(out(text_), "  {:<26}{:>10}{:>10}{:>16}\n", "", "busy", "alone",
+    const auto name_of = [&](const engine_use& e) {
+      return trace_.devices.size() > 1 ? fmt::format("{}, device {}", text_of(e.engine), e.device)
+                                       : std::string(text_of(e.engine));
+    };
+    constexpr std::size_t least_width = 26;
+    std::size_t width = least_width;
+    for (const engine_use& e : o.engines) width = std::max(width, name_of(e).size() + 2);
+    fmt::format_to(out(text_), "  {:<{}}{:>10}{:>10}{:>16}\n", "", width, "busy", "alone",
                    "beside others");
     for (const engine_use& e : o.engines) {
-      std::string name(text_of(e.engine));
-      if (trace_.devices.size() > 1) name += fmt::format(", device {}", e.device);
-      fmt::format_to(out(text_), "  {:<26}{:>10}{:>10}{:>16}\n", name, text_of_time(e.busy),
-                     text_of_time(e.alone), text_of_time(e.together));
+      fmt::format_to(out(text_), "  {:<{}}{:>10}{:>10}{:>16}\n", name_of(e), width,
+                     text_of_time(e.busy), text_of_time(e.alone), text_of_time(e.together));
     }
     const bool by_engine = o.engines[o.busiest].least >= o.longest_chain;
     const std::string limit =

@@ -39,7 +39,8 @@ void show(const profile& from) {
   row("compute capability", fmt::format("{}.{}", p.compute_major, p.compute_minor));
   row("memory", fmt::format("{:.1f} GiB, {} KiB constant", p.global_bytes / gibibyte,
                             p.constant_bytes / 1024));
-  row("L2 cache", fmt::format("{} MiB", p.l2_bytes >> 20));
+  row("L2 cache", p.l2_bytes >> 20 == 0 ? fmt::format("{} KiB", p.l2_bytes >> 10)
+                                        : fmt::format("{} MiB", p.l2_bytes >> 20));
   row("multiprocessors", p.multiprocessors);
   row("clock", fmt::format("{} MHz, memory {} MHz x {} bits", p.clock_khz / 1000,
                            p.memory_clock_khz / 1000, p.memory_bus_bits));

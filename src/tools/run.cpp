@@ -14,6 +14,7 @@
 #include <set>
 
 #include "commands.hpp"
+#include "model/profile.hpp"
 #include "output_file.hpp"
 #include "process.hpp"
 #include "run_report.hpp"
@@ -76,6 +77,11 @@ class run_command final : public subcommand {
         fmt::print(stderr, "streambed run: there is no file '{}'\n", input);
         return 2;
       }
+    }
+    std::string why;
+    if (!device_.empty() && !load_profile(device_, why)) {
+      complain(why);
+      return 2;
     }
     if (!name_outputs()) return 2;
     if (is_compiler_input(inputs_[0])) {

@@ -67,6 +67,16 @@ class Run(unittest.TestCase):
         self.assertIn("STREAMBED_DEVICES=5", lines)
         self.assertFalse([line for line in lines if line.startswith("CUDA_LAUNCH_BLOCKING=")])
 
+    def test_an_unknown_device_is_told_before_anything_is_compiled_or_run(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source = pathlib.Path(folder) / "wrong.cu"
+            source.write_text("this does not compile")
+            answer = streambed("run", str(source), "--device", "abacus", cwd=folder)
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn("abacus", answer.stderr)
+            self.assertNotIn("compile", answer.stderr)
+            self.assertNotIn("called nothing of CUDA", answer.stderr)
+
     def test_a_missing_file_is_named(self):
         answer = streambed("run", "nowhere.cu")
         self.assertEqual(answer.returncode, 2)
@@ -197,6 +207,10 @@ class Device(unittest.TestCase):
         answer = streambed("device", "list")
         self.assertEqual([line.split()[0] for line in answer.stdout.splitlines()],
                          ["h200", "fermi", "gtx1050", "no-overlap", "v100"])
+
+    def test_a_small_cache_is_shown_in_kib(self):
+        self.assertRegex(streambed("device", "show", "gtx1050").stdout, r"L2 cache +768 KiB")
+        self.assertRegex(streambed("device", "show", "h200").stdout, r"L2 cache +60 MiB")
 
     def test_show_says_where_the_numbers_come_from(self):
         self.assertIn("measured on an NVIDIA H200", streambed("device", "show", "h200").stdout)
