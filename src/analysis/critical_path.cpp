@@ -32,6 +32,18 @@ path_work work_of(const trace::operation& o) {
   }
 }
 
+// Whether one waited for the other only because the device has no engine for copies.
+bool take_turns(const trace::trace& t, const trace::operation& o, const trace::edge& e) {
+  if (e.cause != trace::wait_cause::device_full && e.cause != trace::wait_cause::engine_busy)
+    return false;
+  const bool known = o.device < t.devices.size() && t.devices[o.device].multiprocessors != 0;
+  const auto computes = [](const trace::operation& one) {
+    return one.kind == trace::operation_kind::kernel;
+  };
+  return known && t.devices[o.device].copy_engines == 0 &&
+         computes(o) != computes(t.operations[e.from]);
+}
+
 path_link link_of(trace::wait_cause cause) {
   switch (cause) {
     case trace::wait_cause::stream_order:
@@ -189,7 +201,8 @@ void walk::follow_operation(number operation, bool with_its_run) {
     add(last->until, path_work::start, operation, none, none);
     // A record only stands for what was before it: who waits for it waits for that.
     // So does the head of a queue for who was behind it.
-    if (o.kind != trace::operation_kind::event_record && with_its_run) link_ = link_of(last->cause);
+    if (o.kind != trace::operation_kind::event_record && with_its_run)
+      link_ = take_turns(trace_, o, *last) ? path_link::takes_turns : link_of(last->cause);
     operation_ = last->from;
     // The head of a queue let this one go when it left the queue, not when it was done.
     with_its_run_ = last->cause != trace::wait_cause::queue_head;

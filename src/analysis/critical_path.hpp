@@ -33,6 +33,7 @@ enum class path_link : std::uint8_t {
   queue_head,
   engine_busy,
   device_full,
+  takes_turns,  // the device has copies and kernels one after the other
   allocation,
   loading,       // a kernel was loaded at its first use
   host_waits,    // a call of the host waited for it

@@ -49,6 +49,8 @@ std::string_view reason(path_link link) {
       return "the next one needed the same engine";
     case path_link::device_full:
       return "the next kernel found no room on the multiprocessors";
+    case path_link::takes_turns:
+      return "the next one had to wait: this device does not overlap copies with kernels";
     case path_link::allocation:
       return "an allocation waited for the memory they used";
     case path_link::loading:
@@ -118,6 +120,8 @@ std::string_view key_of(path_link link) {
       return "engine_busy";
     case path_link::device_full:
       return "device_full";
+    case path_link::takes_turns:
+      return "takes_turns";
     case path_link::allocation:
       return "allocation";
     case path_link::loading:

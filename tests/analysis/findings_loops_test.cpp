@@ -210,6 +210,31 @@ TEST(FindingsOfLoops, ASynchronousCopyIsMadeInTheStreamOfItsData) {
   expect_without(results_copied(false), "synchronous-copy-in-loop");
 }
 
+// A loop that goes on until four bytes say that it may end.
+trace::trace converges(bool one_result) {
+  program_builder b;
+  const number s = b.stream(stream_kind::blocking);
+  const number device = b.allocation(trace::memory_kind::device, 1 << 20);
+  const number host = b.allocation(trace::memory_kind::pinned, 1 << 20);
+  for (int i = 0; i < 24; ++i) {
+    b.line(50).kernel(s, "work", 20_us);
+    b.writes(device);
+    b.line(51).copy_and_wait(to_host, 4, 3_us, trace::memory_kind::pinned);
+    const std::uint64_t offset = one_result ? 0 : 4 * static_cast<std::uint64_t>(i);
+    b.reads(device, offset, 4).writes(host, offset, 4);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AResultThatEachTurnNeedsIsNotWaitedForBehindTheLoop) {
+  const finding one = found(converges(true), "synchronous-copy-in-loop");
+  EXPECT_THAT(one.change, testing::HasSubstr("every few turns"));
+  EXPECT_THAT(one.change, testing::Not(testing::HasSubstr("behind the loop")));
+  const finding several = found(converges(false), "synchronous-copy-in-loop");
+  EXPECT_THAT(several.change, testing::HasSubstr("behind the loop"));
+}
+
 // --- what is a loop
 
 // A function of the program that copies an array to the device, called from several places.

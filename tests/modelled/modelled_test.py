@@ -284,11 +284,28 @@ class Modelled(unittest.TestCase):
         self.assertEqual(self.explained(self.work / "run.sbt")["findings"], [])
         self.assertNotIn("queue_head", self.exported(self.work / "run.sbt"))
 
+    def test_a_device_that_overlaps_nothing_is_told_as_such(self):
+        turns = "this device does not overlap copies with kernels"
+        for device, told in (("no-overlap", True), ("h200", False)):
+            done = subprocess.run([TOOLKIT / "bin/streambed", "run", self.program(EXAMPLES / "16_image_batch.cu"),
+                                   "--device", device, "--trace", self.work / "turns.sbt", "--force"],
+                                  capture_output=True, text=True, timeout=120, cwd=self.work)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(turns in " ".join(done.stderr.split()), told, done.stderr)
+
+    def test_the_table_of_overlap_has_straight_columns_with_two_devices(self):
+        done = self.run_modelled(EXAMPLES / "17_two_devices.cu", "--devices", "2")
+        table = done.stderr.split("Overlap\n")[1].splitlines()
+        rows = [line for line in table if "device 0" in line or "device 1" in line]
+        self.assertGreater(len(rows), 3, done.stderr)
+        self.assertEqual({len(line) for line in [table[0], *rows]}, {len(table[0])}, done.stderr)
+
     def test_a_hang_is_told_and_ends(self):
         done = self.run_modelled(HERE / "programs/hangs.cu", status=124)
         self.assertEqual(done.stdout, "waiting\n")
         self.assertIn("the program hangs", done.stderr)
         self.assertIn("memory that nobody writes", done.stderr)
+        self.assertNotIn("CUDA_MODULE_LOADING", done.stderr)
 
     def test_a_hang_names_the_ring_of_waits(self):
         done = self.run_modelled(HERE / "programs/ring.cu", "--connections", "1", status=124)
@@ -297,7 +314,8 @@ class Modelled(unittest.TestCase):
         for part in ("kernel after(int*) on stream 0 comes behind kernel gate() on stream 0 in its stream",
                      "host thread 0 waits for kernel opens() on stream 1 in cudaStreamSynchronize (ring.cu:31)",
                      "kernel opens() on stream 1 is used for the first time and is loaded only behind kernel after",
-                     "kernel gate() on stream 0 does not end"):
+                     "kernel gate() on stream 0 does not end",
+                     "Load the kernel that waits to be loaded before", "CUDA_MODULE_LOADING=EAGER"):
             self.assertIn(part, words)
         table = subprocess.run([TOOLKIT / "bin/streambed", "export", self.work / "run.sbt", "--format", "csv"],
                                capture_output=True, text=True, timeout=60).stdout

@@ -104,6 +104,16 @@ void find_pending(const trace::trace& t, const wait_graph& graph, findings& out)
   if (!f.operations.empty()) out.push_back(std::move(f));
 }
 
+// A kernel that is used for the first time waits for everything before it, also for a kernel that
+// waits for what would come behind.
+bool waits_to_be_loaded(const trace::trace& t) {
+  return std::any_of(t.operations.begin(), t.operations.end(), [](const trace::operation& o) {
+    return o.ended == never && std::any_of(o.waits.begin(), o.waits.end(), [](const auto& e) {
+             return e.cause == trace::wait_cause::loading && e.until == never;
+           });
+  });
+}
+
 }  // namespace
 
 void find_hang(const trace::trace& t, findings& out) {
@@ -168,6 +178,14 @@ void find_hang(const trace::trace& t, findings& out) {
     }
     add_operations(t, f, operations);
     add_calls(t, f, calls);
+  }
+  if (waits_to_be_loaded(t)) {
+    f.change =
+        "Load the kernel that waits to be loaded before the one that it waits for is launched: by "
+        "a "
+        "first launch or cudaFuncGetAttributes at the start of the program, or with "
+        "CUDA_MODULE_LOADING=EAGER. " +
+        f.change;
   }
   out.push_back(std::move(f));
 }

@@ -74,10 +74,31 @@ number stream_of_data(const evidence& e, number copy) {
   return all[copy].stream;
 }
 
+// Each turn brings the same bytes of the device to the host: it looks at them before the next.
+bool bring_one_result(const evidence& e, const repeated_call& r) {
+  const trace::byte_range* first = nullptr;
+  for (const std::size_t at : r.steps) {
+    for (const issue& k : e.p.threads[r.thread][at].issues) {
+      const trace::operation& o = e.t.operations[k.operation];
+      if (o.direction != copy_direction::device_to_host) return false;
+      const auto source = std::find_if(o.ranges.begin(), o.ranges.end(), [](const auto& one) {
+        return one.how == trace::access::read && one.exact;
+      });
+      if (source == o.ranges.end()) return false;
+      if (first == nullptr) first = &*source;
+      if (source->allocation != first->allocation || source->offset != first->offset ||
+          source->bytes != first->bytes)
+        return false;
+    }
+  }
+  return first != nullptr;
+}
+
+constexpr std::size_t some = 8;  // turns: the host looks at a result in each of so many
+
 }  // namespace
 
 void find_waits_in_loops(const evidence& e, findings& out) {
-  constexpr std::size_t some = 8;
   for (const repeated_call& r : e.repeated_calls()) {
     if (!only_waits(class_of(r.name))) continue;
     const host_use use = use_between_waits(e, r);
@@ -129,6 +150,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     program changed = e.p;
     keep_data_order(e.t, changed);
     const nanoseconds call_time = async_copy_call_time(e.t);
+    const bool one_result = bring_one_result(e, r);
     std::vector<number> copies;
     for (std::size_t i = 0; i < r.steps.size(); ++i) {
       step& s = changed.threads[r.thread][r.steps[i]];
@@ -143,7 +165,8 @@ void find_copies_in_loops(const evidence& e, findings& out) {
         changed.tasks[k.operation].stream = stream_of_data(e, k.operation);
         copies.push_back(k.operation);
       }
-      if (i + 1 < r.steps.size()) {
+      const bool needed = one_result && (r.steps.size() - 1 - i) % some == 0;
+      if (i + 1 < r.steps.size() && !needed) {
         do_not_wait(s);
         s.between = std::min(s.between, call_time);
         for (issue& k : s.issues) k.offset = std::min(k.offset, s.between);
@@ -158,9 +181,16 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     f.title = fmt::format("{} in a loop", r.name);
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";
     f.change =
-        "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait where "
-        "the host uses it: behind the loop, or, with buffers of the host in turn, when one of them "
-        "is needed again.";
+        one_result
+            ? fmt::format(
+                  "Each turn brings the same {} to the host. Where they say whether to go on, look "
+                  "at them in every few turns only (the cost is that of every {}th), with "
+                  "cudaMemcpyAsync and pinned memory, or let the device decide: a graph with a "
+                  "conditional node (cudaGraphCondTypeWhile) loops without the host.",
+                  text_of_bytes(e.t.operations[copies.front()].bytes), some)
+            : "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait "
+              "where the host uses it: behind the loop, or, with buffers of the host in turn, when "
+              "one of them is needed again.";
     f.operations = copies;
     f.count = copies.size();
     out.push_back(std::move(f));
