@@ -38,7 +38,7 @@ std::string waits(const operation& op) {
 void export_csv(const trace& what, const export_sink& out) {
   out("operation,kind,name,device,stream,engine,queue,priority,call,line,called,queued,ready,"
       "started,ended,bytes,direction,host memory,grid,block,shared bytes,registers,graph,event,"
-      "waits for record,waits,error\n");
+      "waits for record,waits,error,ranges\n");
   for (number i = 0; i < what.operations.size(); ++i) {
     const operation& op = what.operations[i];
     const bool is_kernel = op.kind == operation_kind::kernel;
@@ -68,7 +68,8 @@ void export_csv(const trace& what, const export_sink& out) {
     add(field(op.event));
     add(field(op.record));
     add(waits(op));
-    line += (op.status != 0 ? std::to_string(op.status) : "") + "\n";
+    add(op.status != 0 ? std::to_string(op.status) : "");
+    line += range_words(op) + "\n";
     out(line);
   }
 }

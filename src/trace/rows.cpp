@@ -50,6 +50,7 @@ void add_operation(const trace& what, const operation& op, std::vector<detail>& 
   if (op.stream != none) add("stream", op.stream);
   add_text(list, "queue", word(op.queue));
   if (op.bytes) add("bytes", op.bytes);
+  if (!op.ranges.empty()) add_text(list, "ranges", range_words(op));
   if (op.kind == operation_kind::kernel) {
     add_text(list, "grid", three(op.grid));
     add_text(list, "block", three(op.block));

@@ -79,6 +79,28 @@ std::string error_name(std::int32_t status) {
   return "error " + std::to_string(status);
 }
 
+std::string range_words(const operation& op) {
+  std::string text;
+  for (const byte_range& r : op.ranges) {
+    if (!text.empty()) text += ' ';
+    switch (r.how) {
+      case access::read:
+        text += "read:";
+        break;
+      case access::write:
+        text += "write:";
+        break;
+      case access::read_write:
+        text += "both:";
+        break;
+    }
+    if (r.allocation != none) text += std::to_string(r.allocation);
+    text += ':' + std::to_string(r.offset) + ':' + std::to_string(r.bytes);
+    if (!r.exact) text += '~';
+  }
+  return text;
+}
+
 std::string label(const trace& what, const operation& op) {
   if (op.kind == operation_kind::copy) return "copy " + spaced(word(op.direction));
   if (op.name != none) return what.names[op.name];

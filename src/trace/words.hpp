@@ -19,6 +19,10 @@ namespace sb::trace {
 // cudaErrorIllegalAddress (700); the number alone where an operation cannot fail with it.
 [[nodiscard]] std::string error_name(std::int32_t status);
 
+// access:allocation:offset:bytes of each range that an operation uses, with spaces between them; ~
+// behind one that is used somewhere inside.
+[[nodiscard]] std::string range_words(const operation& op);
+
 // What to call an operation: the kernel's name, "copy host to device", …
 [[nodiscard]] std::string label(const trace& what, const operation& op);
 [[nodiscard]] std::string stream_label(const trace& what, number stream);

@@ -167,7 +167,19 @@ class Export(unittest.TestCase):
         self.assertEqual([r["queue"] for r in rows], ["host_to_device 2", "compute 0", "compute 1", "compute 2", ""])
         self.assertEqual(rows[3]["started"], "")
         for row in csv.reader(io.StringIO(self.text("random", "csv"))):
-            self.assertEqual(len(row), 27)
+            self.assertEqual(len(row), 28)
+
+    def test_the_ranges_that_operations_use_are_in_every_format_but_the_tables(self):
+        rows = list(csv.DictReader(io.StringIO(self.text("random", "csv"))))
+        one = r"(read|write|both):\d*:\d+:\d+~?"
+        for row in rows:
+            self.assertRegex(row["ranges"], f"^({one}( {one})*)?$")
+        used = [row["ranges"] for row in rows if row["ranges"]]
+        self.assertGreater(len(used), 10)
+        self.assertTrue(any("~" in text for text in used) and any("write" in text for text in used))
+        events = json.loads(self.text("random", "chrome"))["traceEvents"]
+        told = {event["args"]["ranges"] for event in events if "ranges" in event.get("args", {})}
+        self.assertTrue(told and told <= set(used))
 
     def test_tables_are_those_of_nsys(self):
         text = self.text("complete", "text")
