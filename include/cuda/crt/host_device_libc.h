@@ -33,6 +33,10 @@
 #include <assert.h>
 #include <ctype.h>
 #include <limits.h>
+/* Declares functions of stdlib.h once more. */
+#if __has_include(<malloc.h>)
+#include <malloc.h>
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
