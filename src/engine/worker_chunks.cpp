@@ -73,7 +73,7 @@ std::uint64_t worker_pool::chunk_size(const kernel_run& run) const {
   // What blocks of other launches took is a hint for the first chunk, and no more.
   constexpr std::uint64_t first_chunk_ns = 20'000;
   // To hand out a chunk takes one or two microseconds.
-  constexpr std::uint64_t least_chunk_ns = 10'000;
+  constexpr std::uint64_t least_chunk_ns = 20'000;
   std::uint64_t cost = run.block_ns.load(std::memory_order_relaxed);
   const bool begun = cost != 0;
   if (!begun) cost = run.cost->block_ns();
