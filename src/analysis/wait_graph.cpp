@@ -238,6 +238,14 @@ void wait_graph::add_stuck() {
     const bool function = s.thread == none;
     const node who = function ? node{s.function} : thread(s.thread);
     std::string what = awaited_words(s) + (function ? std::string() : last_call(s.thread));
+    if (s.holder_ended) {  // nothing brings that back
+      what += fmt::format(", which is held by {} that has ended",
+                          s.holder != none ? name(thread(s.holder)) : "a thread");
+      awaits_.emplace(who, what);
+      lost_.push_back(who);
+      if (!function) outside_.push_back(who);
+      continue;
+    }
     const bool known = s.holder != none || s.holding_function != none;
     if (known) {
       const node holder = s.holder != none ? thread(s.holder) : node{s.holding_function};
@@ -259,6 +267,7 @@ void wait_graph::add_stuck() {
 // Whatever such a thread waits for, it does not come: from another thread, or from a host function.
 void wait_graph::add_outside() {
   for (const node n : outside_) {
+    if (std::find(lost_.begin(), lost_.end(), n) != lost_.end()) continue;
     const auto known = awaits_.find(n);
     const std::string why =
         known != awaits_.end()

@@ -80,6 +80,7 @@ class wait_graph {
   std::map<trace::number, trace::number> last_in_stream_;  // pending ones
   std::vector<node> threads_;                              // that wait
   std::vector<node> outside_;
+  std::vector<node> lost_;  // wait for a lock whose holder has ended
   std::vector<node> held_;
   std::map<node, std::string> awaits_;  // "waits for lock 1", as far as the trace has it
   std::vector<bool> stuck_;             // nodes that can never go on

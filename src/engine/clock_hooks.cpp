@@ -122,6 +122,8 @@ void modelled::tell_stuck() {
     trace::stuck_thread told;
     name(each.who, told.thread, told.function);
     name(each.holder, told.holder, told.holding_function);
+    if (each.holder.ended) told.holder = each.holder.traced;
+    told.holder_ended = each.holder.ended;
     told.what = static_cast<trace::awaited>(each.what);
     told.object =
         objects.emplace(each.key, static_cast<trace::number>(objects.size())).first->second;

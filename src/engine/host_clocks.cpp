@@ -61,6 +61,7 @@ struct host_clocks::thread {
   std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
   std::condition_variable turn;
   recorded_thread* recorded = nullptr;  // while it is adopted
+  std::uint32_t traced = nobody;        // when it has ended: its number in the trace
   pid_t id = 0;                         // once it is adopted, as the next
   clockid_t processor_time = CLOCK_MONOTONIC;
   std::uint64_t computed_ns = 0;  // when it was looked at last
@@ -283,6 +284,7 @@ void host_clocks::leave(comes_back when) {
   attached.self = nullptr;
   attached.clocks = nullptr;
   std::unique_lock lock(mutex_);
+  if (me->recorded != nullptr) me->traced = me->recorded->number;
   me->recorded = nullptr;
   if (when == comes_back::if_first && gettid() == getpid()) {
     // What the program does at its end is still to come: others may wait for that.
@@ -355,6 +357,10 @@ std::vector<host_clocks::stuck_thread> host_clocks::stuck() {
                              ? t.get() == waits.key
                              : id != 0 && t->id == id && t->recorded != nullptr;
       if (is_it) return {t.get(), t->recorded};
+    }
+    for (const auto& t : threads_) {
+      if (id != 0 && t->id == id && t->at == thread::state::over)
+        return {t.get(), nullptr, true, t->traced};
     }
     return {};
   };

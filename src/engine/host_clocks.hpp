@@ -111,6 +111,8 @@ class host_clocks {
   struct party {
     const thread* self = nullptr;         // null: not known
     recorded_thread* recorded = nullptr;  // what the recorder keeps of it
+    bool ended = false;
+    std::uint32_t traced = nobody;  // one that has ended: what a trace called it
   };
   struct stuck_thread {
     party who, holder;

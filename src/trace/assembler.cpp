@@ -121,11 +121,13 @@ void assembler::take_stuck(cursor& in) {
   stuck_thread found;
   found.thread = in.optional();
   found.function = in.optional();
-  const auto what = in.u8();
+  const unsigned kinds = in.u8();
+  const unsigned what = kinds & ~stuck_holder_ended;
+  found.holder_ended = what != kinds;
   found.object = in.u32();
   found.holder = in.optional();
   found.holding_function = in.optional();
-  if (what > static_cast<std::uint8_t>(awaited::memory)) return in.wrong();
+  if (what > static_cast<unsigned>(awaited::memory)) return in.wrong();
   found.what = static_cast<awaited>(what);
   for (const number thread : {found.thread, found.holder})
     if (thread != none && !check(in, thread, result.threads.size())) return;

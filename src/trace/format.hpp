@@ -12,8 +12,9 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 8;
-// 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over.
+inline constexpr std::uint32_t format_version = 9;
+// 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over; 7 says nothing
+// of what kernels need; in 8 nobody who holds a lock has ended.
 inline constexpr std::uint32_t oldest_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
@@ -97,6 +98,9 @@ namespace edge_part {
 inline constexpr unsigned cause = 0x0f, from = 1u << 4, call = 1u << 5, until_started = 1u << 6,
                           until_ready = 1u << 7;
 }
+
+// Of a `stuck` record: beside what is waited for.
+inline constexpr unsigned stuck_holder_ended = 16;
 
 // The first byte of a range: access (1 to 3), whether the bytes are exact, and what is as in the
 // range before it. Before the first of an operation with a number of bytes are that many.

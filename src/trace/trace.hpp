@@ -94,6 +94,7 @@ struct stuck_thread {
   number object = 0;  // tells locks from each other, conditions, and so on
   // Who has the lock, or is the thread that does not end: a thread, or a host function, if known.
   number holder = none, holding_function = none;
+  bool holder_ended = false;  // a thread, known or not, that ended with the lock
 };
 
 // A line of the program.

@@ -240,7 +240,8 @@ void writer::stuck(const stuck_thread& what) {
   const guard locked(lock_);
   append(record_kind::stuck, plain_record_bytes, [&](byte* at) {
     at = put_optional(put_optional(at, what.thread), what.function);
-    *at++ = static_cast<byte>(what.what);
+    *at++ = static_cast<byte>(static_cast<unsigned>(what.what) |
+                              (what.holder_ended ? stuck_holder_ended : 0u));
     at = put_varint(at, what.object);
     return put_optional(put_optional(at, what.holder), what.holding_function);
   });

@@ -144,6 +144,14 @@ TEST(Findings, AHangNamesTheHolderOfALockAndGuessesOnlyWhereNobodyIsKnown) {
   for (const std::string& sentence : ring.findings[0].evidence)
     EXPECT_THAT(sentence, testing::Not(testing::HasSubstr("perhaps")));
   EXPECT_THAT(ring.findings[0].change, testing::HasSubstr("in the same order"));
+  t.stuck[1] = {
+      .thread = 2, .what = trace::awaited::lock, .object = 4, .holder = 0, .holder_ended = true};
+  const explanation lost = explain(t);
+  EXPECT_THAT(lost.findings[0].evidence,
+              testing::Contains("host thread 2 waits for lock 1 (its last call was "
+                                "cudaStreamSynchronize, program.cu:22), which is held by host "
+                                "thread 0 that has ended"));
+  EXPECT_THAT(lost.findings[0].change, testing::HasSubstr("before it ends"));
 }
 
 TEST(Findings, AHangWithoutWorkOfTheDeviceNamesTheThreads) {

@@ -513,6 +513,12 @@ class Modelled(unittest.TestCase):
     def test_a_thread_that_takes_its_own_lock_is_told(self):
         self.assertRegex(self.hang_by_locks("own"), r"host thread 0 waits for a lock \(.*\), which it holds itself")
 
+    def test_a_hang_by_a_lock_whose_holder_has_ended_says_so(self):
+        for how, holder in (("ended", "host thread 1"), ("unknown", "a thread")):
+            self.assert_in_order(("host thread 0 waits for a lock (its last call was cudaStreamSynchronize, locks.cu:",
+                                  f"which is held by {holder} that has ended",
+                                  "Change: Let a thread release its locks before it ends"), self.hang_by_locks(how))
+
     def test_a_hang_after_the_first_thread_has_left_is_seen(self):
         self.assertIn("host thread 1 waits for the signal of a condition", self.hang_by_locks("left"))
         self.same_twice(HERE / "programs/locks.cu", status=124, arguments=("left",))

@@ -68,7 +68,8 @@ inline std::string everything(const trace& what) {
   }
   for (const stuck_thread& s : what.stuck) {
     out << "stuck";
-    list(s.thread, s.function, static_cast<int>(s.what), s.object, s.holder, s.holding_function);
+    list(s.thread, s.function, static_cast<int>(s.what), s.object, s.holder, s.holding_function,
+         s.holder_ended);
     out << '\n';
   }
   for (const annotation& a : what.annotations) {

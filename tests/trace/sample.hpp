@@ -150,8 +150,10 @@ inline trace sample(unsigned seed, sample_size size = {}) {
     made.annotations.push_back(one);
   }
   made.thread_waits = {{1, 0, 5'000, 5'000}, {0, 1, below(9'000), 9'000 + below(1'000'000)}};
-  made.stuck = {{.thread = 1, .what = awaited::lock, .object = 3, .holding_function = 2},
-                {.function = 2, .what = awaited::memory, .holder = 0}};
+  made.stuck = {
+      {.thread = 1, .what = awaited::lock, .object = 3, .holding_function = 2},
+      {.function = 2, .what = awaited::memory, .holder = 0},
+      {.thread = 0, .what = awaited::lock, .object = 1, .holder = 1, .holder_ended = true}};
   made.end = 10'000'000;
   return made;
 }

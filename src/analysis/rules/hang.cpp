@@ -147,6 +147,10 @@ void find_hang(const trace::trace& t, findings& out) {
           "another order, a signal that nobody sends, a thread that waits itself. A debugger shows "
           "where each of them is.";
     }
+    if (std::any_of(t.stuck.begin(), t.stuck.end(), [](const auto& s) { return s.holder_ended; }))
+      f.change =
+          "Let a thread release its locks before it ends: std::lock_guard does, also when the "
+          "thread leaves by an exception.";
   } else {
     const bool by_locks = std::any_of(ring.begin(), ring.end(), [&](node n) {
       return std::find(graph.held().begin(), graph.held().end(), n) != graph.held().end();

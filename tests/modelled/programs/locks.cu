@@ -5,6 +5,8 @@
 //   own       a thread takes a lock that it has
 //   chain     a thread wants a lock of another one, which waits for a stream whose host function
 //             waits for a condition that the first would signal
+//   ended     main wants a lock that a thread had when it ended
+//   unknown   the same, of a thread that never called the runtime
 //   left      main ends its thread, and another one waits for a signal
 #include <cuda_runtime.h>
 #include <pthread.h>
@@ -77,6 +79,14 @@ static void chain(cudaStream_t s) {
   other.join();
 }
 
+static void ended(bool calls) {
+  std::thread([calls] {
+    if (calls) cudaDeviceSynchronize();
+    first.lock();
+  }).join();
+  const std::lock_guard held(first);
+}
+
 static void left() {
   std::thread([] {
     std::unique_lock held(second);
@@ -96,6 +106,8 @@ int main(int, char** arguments) {
   if (how == "joined") joined();
   if (how == "own") own();
   if (how == "chain") chain(s);
+  if (how == "ended") ended(true);
+  if (how == "unknown") ended(false);
   if (how == "left") left();
   std::puts("ok");
 }
