@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 8;
+inline constexpr std::uint32_t version = 9;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -177,43 +177,43 @@ enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 
 
 // X(return type, NAME, parameters after `thread_context* self`)
 // Slots are numbered in this order from 0; each is one pointer wide. `self` is always passed first.
-#define SB_DEVICE_TABLE(X)                                                                      \
-  X(thread_context*, self, (void)) /* of the running thread; takes no self */                   \
-  X(int, barrier, (std::uint32_t kind, int predicate))                                          \
-  X(void, warp_sync, (std::uint32_t mask))                                                      \
-  X(std::uint64_t, shuffle,                                                                     \
-    (std::uint32_t mask, std::uint32_t kind, std::uint64_t value, std::uint32_t lane_or_delta,  \
-     std::uint32_t width, int* in_range))                                                       \
-  X(std::uint32_t, vote, (std::uint32_t mask, std::uint32_t kind, int predicate))               \
-  X(std::uint32_t, match,                                                                       \
-    (std::uint32_t mask, std::uint32_t all, std::uint64_t value, int* predicate))               \
-  X(std::uint32_t, reduce, (std::uint32_t mask, std::uint32_t kind, std::uint32_t value))       \
-  X(std::uint32_t, active_mask, (void))         /* threads of the warp converged here */        \
-  X(std::uint64_t, clock, (void))               /* device cycles, thread's logical clock */     \
-  X(std::uint64_t, global_timer, (void))        /* nanoseconds */                               \
-  X(void, wait_until, (std::uint64_t cycles))   /* until clock() >= cycles, logically */        \
-  X(void, wait_until_timer, (std::uint64_t ns)) /* until global_timer() >= ns, logically */     \
-  X(void, nanosleep, (std::uint32_t ns))                                                        \
-  X(void, yield, (void))                   /* the back edge of a spinning loop */               \
-  X(int, print, (const char* format, ...)) /* printf in a kernel */                             \
-  X(void, assert_fail,                                                                          \
-    (const char* expression, const char* file, std::uint32_t line, const char* function))       \
-  X(void, trap, (void))                                                                         \
-  X(void*, allocate, (std::size_t bytes)) /* malloc in a kernel */                              \
-  X(void, deallocate, (void* pointer))                                                          \
-  X(void, grid_sync, (void)) /* cooperative launches */                                         \
-  X(std::uint32_t, sm_id, (void))                                                               \
-  /* yield, telling what the loop's exit depends on: a changed value means that it got on */    \
-  X(void, spin, (std::uint64_t seen))                                                           \
-  /* assert_fail in a loop over threads: returns, and the thread's turn ends */                 \
-  X(void, note_assertion,                                                                       \
-    (const char* expression, const char* file, std::uint32_t line, const char* function))       \
-  X(void, end_if_asserted, (void)) /* behind the loop: ends the block if a turn noted one */    \
-  /* kernel_info::counted only. An access of global or shared memory; `place` says which one of \
-     the image's it is. */                                                                      \
-  X(void, touch,                                                                                \
-    (const void* address, std::uint32_t bytes, std::uint32_t kind, std::uint32_t place))        \
-  /* What the thread did in a function: instructions, dependent steps, dependent loads. */      \
+#define SB_DEVICE_TABLE(X)                                                                         \
+  X(thread_context*, self, (void)) /* of the running thread; takes no self */                      \
+  X(int, barrier, (std::uint32_t kind, int predicate))                                             \
+  X(void, warp_sync, (std::uint32_t mask))                                                         \
+  X(std::uint64_t, shuffle,                                                                        \
+    (std::uint32_t mask, std::uint32_t kind, std::uint64_t value, std::uint32_t lane_or_delta,     \
+     std::uint32_t width, int* in_range))                                                          \
+  X(std::uint32_t, vote, (std::uint32_t mask, std::uint32_t kind, int predicate))                  \
+  X(std::uint32_t, match,                                                                          \
+    (std::uint32_t mask, std::uint32_t all, std::uint64_t value, int* predicate))                  \
+  X(std::uint32_t, reduce, (std::uint32_t mask, std::uint32_t kind, std::uint32_t value))          \
+  X(std::uint32_t, active_mask, (std::uint32_t place)) /* threads of the warp converged here */    \
+  X(std::uint64_t, clock, (void))                      /* device cycles, thread's logical clock */ \
+  X(std::uint64_t, global_timer, (void))               /* nanoseconds */                           \
+  X(void, wait_until, (std::uint64_t cycles))          /* until clock() >= cycles, logically */    \
+  X(void, wait_until_timer, (std::uint64_t ns))        /* until global_timer() >= ns, logically */ \
+  X(void, nanosleep, (std::uint32_t ns))                                                           \
+  X(void, yield, (void))                   /* the back edge of a spinning loop */                  \
+  X(int, print, (const char* format, ...)) /* printf in a kernel */                                \
+  X(void, assert_fail,                                                                             \
+    (const char* expression, const char* file, std::uint32_t line, const char* function))          \
+  X(void, trap, (void))                                                                            \
+  X(void*, allocate, (std::size_t bytes)) /* malloc in a kernel */                                 \
+  X(void, deallocate, (void* pointer))                                                             \
+  X(void, grid_sync, (void)) /* cooperative launches */                                            \
+  X(std::uint32_t, sm_id, (void))                                                                  \
+  /* yield, telling what the loop's exit depends on: a changed value means that it got on */       \
+  X(void, spin, (std::uint64_t seen))                                                              \
+  /* assert_fail in a loop over threads: returns, and the thread's turn ends */                    \
+  X(void, note_assertion,                                                                          \
+    (const char* expression, const char* file, std::uint32_t line, const char* function))          \
+  X(void, end_if_asserted, (void)) /* behind the loop: ends the block if a turn noted one */       \
+  /* kernel_info::counted only. An access of global or shared memory; `place` says which one of    \
+     the image's it is. */                                                                         \
+  X(void, touch,                                                                                   \
+    (const void* address, std::uint32_t bytes, std::uint32_t kind, std::uint32_t place))           \
+  /* What the thread did in a function: instructions, dependent steps, dependent loads. */         \
   X(void, spent, (std::uint64_t issued, std::uint64_t steps, std::uint64_t loads))
 
 struct device_table {

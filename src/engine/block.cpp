@@ -1,6 +1,7 @@
 #include "engine/block.hpp"
 
 #include <bit>
+#include <span>
 #include <utility>
 
 #include "engine/clock.hpp"
@@ -78,7 +79,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   for (std::uint32_t t = 0; t < count_; ++t) {
     threads_[t].on = nullptr;
     threads_[t].seen = 0;
-    threads_[t].place = nullptr;
+    threads_[t].place = 0;
     threads_[t].streak = 0;
     threads_[t].clock_ns = 0;
     threads_[t].slept = false;
@@ -317,7 +318,7 @@ void block::try_warp(std::uint32_t warp) {
   }
 }
 
-std::uint32_t block::active_mask(device_thread& t, const void* place) {
+std::uint32_t block::active_mask(device_thread& t, std::uint32_t place) {
   t.place = place;
   converging_.push(&t);
   progress();
@@ -325,16 +326,32 @@ std::uint32_t block::active_mask(device_thread& t, const void* place) {
   return static_cast<std::uint32_t>(t.call.result);
 }
 
+// Of each warp, those lanes go on that are at the earliest place: the others may be joined by them.
 void block::resolve_converging() {
-  for (device_thread* t = converging_.first; t != nullptr; t = t->next) {
-    const std::uint32_t first = t->context.linear_tid / 32 * 32;
-    std::uint32_t mask = 0;
-    for (std::uint32_t lane = 0; lane < 32 && first + lane < count_; ++lane)
-      if (threads_[first + lane].place == t->place) mask |= 1u << lane;
+  thread_list waiting;
+  std::swap(waiting, converging_);
+  const auto lanes_of = [&](const device_thread& t) {
+    const std::uint32_t first = t.context.linear_tid / 32 * 32;
+    return std::span(threads_).subspan(first, std::min(32u, count_ - first));
+  };
+  thread_list here;
+  while (waiting.count != 0) {
+    device_thread* t = waiting.pop();
+    std::uint32_t earliest = t->place;
+    for (const device_thread& other : lanes_of(*t))
+      if (other.place != 0) earliest = std::min(earliest, other.place);
+    (t->place == earliest ? here : converging_).push(t);
+  }
+  for (device_thread* t = here.first; t != nullptr; t = t->next) {
+    std::uint32_t mask = 0, bit = 1;
+    for (const device_thread& other : lanes_of(*t)) {
+      if (other.place == t->place) mask |= bit;
+      bit <<= 1;
+    }
     t->call.result = mask;
   }
-  for (device_thread* t = converging_.first; t != nullptr; t = t->next) t->place = nullptr;
-  ready_.take(converging_);
+  for (device_thread* t = here.first; t != nullptr; t = t->next) t->place = 0;
+  ready_.take(here);
   progress();
 }
 

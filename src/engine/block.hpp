@@ -53,7 +53,7 @@ struct device_thread {
   fiber* on = nullptr;  // from its start to its end
   std::uint64_t wake_ns = 0;
   std::uint64_t seen = 0;       // what its spin loop saw last
-  const void* place = nullptr;  // of an active_mask call
+  std::uint32_t place = 0;      // of an active_mask call: greater the later lanes come to it
   std::uint64_t clock_ns = 0;   // last clock value given out
   std::uint64_t streak_ns = 0;  // when the present series of clock reads began
   std::uint32_t streak = 0;
@@ -207,7 +207,7 @@ struct alignas(64) block {
   // For device code, on the fiber of `t`.
   int barrier(device_thread& t, abi::barrier_kind kind, int predicate);
   void warp_call(device_thread& t);  // t.call is filled in; results come back in it
-  std::uint32_t active_mask(device_thread& t, const void* place);
+  std::uint32_t active_mask(device_thread& t, std::uint32_t place);
   void sleep_until(device_thread& t, std::uint64_t ns);
   // Lets the others run even when the time has come: a short sleep may be over before it begins.
   void sleep(device_thread& t, std::uint64_t ns);

@@ -87,8 +87,8 @@ std::uint32_t reduce(thread_context* self, std::uint32_t mask, std::uint32_t kin
   return static_cast<std::uint32_t>(call.result);
 }
 
-[[gnu::noinline]] std::uint32_t active_mask(thread_context* self) {
-  return block_of(self).active_mask(thread_of(self), __builtin_return_address(0));
+std::uint32_t active_mask(thread_context* self, std::uint32_t place) {
+  return block_of(self).active_mask(thread_of(self), place);
 }
 
 // --- time

@@ -51,6 +51,23 @@ __global__ void loop(unsigned* out, int part) {
   leave(out, 0, seen);
 }
 
+// Lanes that have nothing to do in a branch, or that leave a loop early, wait for the others.
+__global__ void behind_branches(unsigned* out, int part) {
+  if (rank() % part == 0) leave(out, 0, __activemask());
+  leave(out, 1, __activemask());
+  if (rank() % 2) leave(out, 2, cg::coalesced_threads().thread_rank());
+  leave(out, 3, __activemask());
+}
+
+__global__ void behind_loops(unsigned* out, int part) {
+  unsigned seen = 0;
+  for (unsigned i = 0; i < 3; ++i) {
+    for (unsigned j = 0; j <= (rank() * 7 + i) % part; ++j) seen = seen * 31 + __activemask();
+    leave(out, i, __activemask());
+  }
+  leave(out, 3, seen * 31 + __activemask());
+}
+
 __global__ void behind_a_return(unsigned* out, int part) {
   if (rank() % part == 0) return;
   leave(out, 0, __activemask());
@@ -95,6 +112,7 @@ int main() {
     void (*kernel)(unsigned*, int);
   } kernels[] = {{"whole", whole},         {"one_way", one_way}, {"both_ways", both_ways},
                  {"nested", nested},       {"loop", loop},       {"behind_a_return", behind_a_return},
+                 {"behind_branches", behind_branches}, {"behind_loops", behind_loops},
                  {"groups", groups},       {"aggregated", aggregated}};
   unsigned* out;
   constexpr unsigned count = 2 * 256 * places;

@@ -246,12 +246,28 @@ TEST(warp, active_mask_names_the_lanes_that_came_the_same_way) {
   EXPECT_EQ(run(
                 [](const char* p, thread_context* self) {
                   const auto& q = params_of<counter_params>(p);
-                  if (device::active_mask(self) != full) ++*q.wrong;
+                  if (device::active_mask(self, 1) != full) ++*q.wrong;
                   if (lane_of(self) % 4 == 0) {
-                    if (device::active_mask(self) != 0x11111111u) ++*q.wrong;
+                    if (device::active_mask(self, 2) != 0x11111111u) ++*q.wrong;
                   } else if (lane_of(self) < 16) {
-                    if (device::active_mask(self) != 0xeeeeu) ++*q.wrong;
+                    if (device::active_mask(self, 3) != 0xeeeeu) ++*q.wrong;
                   }
+                  ++*q.counter;
+                },
+                {2}, {64}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 128);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(warp, lanes_at_a_later_place_wait_for_those_that_may_join_them) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  for (std::uint32_t round = 0; round <= lane_of(self); ++round)
+                    if (device::active_mask(self, 1) != full << round) ++*q.wrong;
+                  if (device::active_mask(self, 2) != full) ++*q.wrong;
                   ++*q.counter;
                 },
                 {2}, {64}, counter_params{&counter, &wrong}),

@@ -26,7 +26,7 @@ SAID = 4000    # characters of what a program says when it stops: a sanitizer's 
 
 def text(options, seed):
     kinds = {"kinds": options.kind} if options.kind else {}
-    return generate.program(seed, options.kernels, active=options.active, **kinds)
+    return generate.program(seed, options.kernels, **kinds)
 
 
 def output(options, flags, source, program, **environment):
@@ -65,7 +65,6 @@ def main():
     parser.add_argument("--kernels", type=int, default=60, help="in each program")
     parser.add_argument("--kind", action="append", choices=["kernel", "guarded", "line"],
                         help="of kernels; may be repeated; all without it")
-    parser.add_argument("--active", action="store_true", help="__activemask and coalesced groups in branches, too")
     parser.add_argument("--keep", default="fuzz-failures")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else int(time.time() * 1000) % 2**31
@@ -84,7 +83,7 @@ def main():
             (keep / f"seed{seed}.cu").write_text(text(options, seed))
             print("\n".join(found[:20]))
             print(f"differs; again: {sys.argv[0]} --nvcc {options.nvcc} --seed {seed} --programs 1 "
-                  f"--kernels {options.kernels}" + (" --active" if options.active else "")
+                  f"--kernels {options.kernels}"
                   + "".join(f" --kind {kind}" for kind in options.kind or []), flush=True)
         tried += 1
         seed += 1

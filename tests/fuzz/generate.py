@@ -507,12 +507,11 @@ def flags(seed):
     return ["-fmad=false"] if seed % 2 == 0 else []
 
 
-# `active`: branches ask which lanes are in them, which fibers do not always answer as the hardware does.
-def program(seed, count, kinds=("kernel", "guarded", "kernel", "line"), active=False):
+def program(seed, count, kinds=("kernel", "guarded", "kernel", "line")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
-            "guarded": lambda name: guarded.Guarded(rng, name, free, active)}
+            "guarded": lambda name: guarded.Guarded(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(f'{{"{k.name}", {k.name}, {str(k.warps).lower()}, {getattr(k, "width", 0)}}}' for k in kernels)

@@ -16,8 +16,8 @@ SLOTS = 4
 class Guarded(reals.Reals):
     warps = False  # for blocks of any shape
 
-    def __init__(self, rng, name, free, active):
-        self.rng, self.name, self.free, self.active = rng, name, free, active
+    def __init__(self, rng, name, free):
+        self.rng, self.name, self.free = rng, name, free
         self.lines, self.depth, self.fresh = [], 1, 0
         self.barriers = rng.random() < 0.7
         self.lanes = not self.barriers or rng.random() < 0.6
@@ -67,7 +67,7 @@ class Guarded(reals.Reals):
         self.depth += 1
         for _ in range(self.rng.randint(1, 2)):
             self.plain()
-        if self.active and self.rng.random() < 0.5:
+        if self.rng.random() < 0.5:
             self.those_here()
         self.depth -= 1
 

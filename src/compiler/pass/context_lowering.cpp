@@ -5,6 +5,7 @@
 #include <llvm/IR/MDBuilder.h>
 
 #include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/place_numbers.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -197,7 +198,7 @@ Value* builtin_value(IRBuilder<>& builder, thread_values& values, StringRef name
 }
 
 // NAME(args...) through the table becomes NAME(self, args...).
-void lower_runtime_call(CallBase& call, slot which, thread_values& values) {
+void lower_runtime_call(CallBase& call, slot which, thread_values& values, place_numbers& places) {
   IRBuilder<> builder(&call);
   SmallVector<Type*, 8> types;
   SmallVector<Value*, 8> args;
@@ -209,6 +210,10 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values) {
     types.push_back(type);
   }
   args.append(call.arg_begin(), call.arg_end());
+  if (which == slot::active_mask) {
+    types.push_back(builder.getInt32Ty());
+    args.push_back(builder.getInt32(places.of(call)));
+  }
   auto* type = FunctionType::get(call.getType(), types, call.getFunctionType()->isVarArg());
   auto* fresh = builder.CreateCall(type, load_slot(builder, which), args);
   mark_lowered_slot(*fresh, which);
@@ -228,7 +233,8 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values) {
   call.eraseFromParent();
 }
 
-void lower_function(Function& function, bool is_body, const shared_layout& layout) {
+void lower_function(Function& function, bool is_body, const shared_layout& layout,
+                    place_numbers& places) {
   thread_values values(function, is_body);
   SmallVector<CallBase*, 16> calls;
   for (Instruction& inst : instructions(function)) {
@@ -241,7 +247,7 @@ void lower_function(Function& function, bool is_body, const shared_layout& layou
   for (CallBase* call : calls) {
     StringRef name = call->getCalledFunction()->getName();
     if (auto which = called_slot(*call)) {
-      lower_runtime_call(*call, *which, values);
+      lower_runtime_call(*call, *which, values, places);
       continue;
     }
     IRBuilder<> builder(call);
@@ -267,9 +273,11 @@ void lower_context(Module& module, ArrayRef<kernel> kernels, const shared_layout
   for (const kernel& one : kernels) {
     bodies.insert(one.body);
   }
+  place_numbers places;
   for (Function& function : module) {
     if (!function.isDeclaration()) {
-      lower_function(function, bodies.contains(&function), layout);
+      places.add(function);
+      lower_function(function, bodies.contains(&function), layout, places);
     }
   }
 }

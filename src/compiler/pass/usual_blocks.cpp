@@ -174,7 +174,7 @@ Function* make_version(const kernel& kernel, Function& whole) {
   auto* type = FunctionType::get(Type::getVoidTy(context), {pointer, pointer, pointer}, false);
   std::string name = kernel.symbol + "." + std::to_string(kernel.usual.width);
   if (kernel.usual.rows > 1) {
-    name += "x" + std::to_string(kernel.usual.rows);
+    name.append("x").append(std::to_string(kernel.usual.rows));
   }
   auto* usual = Function::Create(type, GlobalValue::InternalLinkage, name, whole.getParent());
   ValueToValueMapTy map;

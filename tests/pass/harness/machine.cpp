@@ -155,7 +155,9 @@ std::uint32_t vote(thread_context*, std::uint32_t, std::uint32_t kind, int predi
                      : set;
 }
 
-std::uint32_t active_mask(thread_context*) { return 1u << (machine.current->self.linear_tid % 32); }
+std::uint32_t active_mask(thread_context*, std::uint32_t) {
+  return 1u << (machine.current->self.linear_tid % 32);
+}
 
 std::uint64_t clock_slot(thread_context* self) {
   ++machine.result.clock_reads;
