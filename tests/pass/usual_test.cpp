@@ -90,6 +90,44 @@ TEST_P(usual, rows_may_do_different_things) {
   }
 }
 
+int sum_of_column(std::uint32_t x, std::uint32_t height) {
+  int sum = 0;
+  for (std::uint32_t k = 0; k < height; ++k) sum += static_cast<int>(x + k);
+  return sum;
+}
+
+TEST_P(usual, all_rows_of_a_tile_vote) {
+  for (auto [width, height] : {std::pair{8u, 8u}, {8u, 5u}, {3u, 2u}}) {
+    for (int limit : {-1, 20, 40, 1000}) {
+      SCOPED_TRACE(testing::Message() << width << "x" << height << " " << limit);
+      int count = 0;
+      for (std::uint32_t y = 0; y < height; ++y)
+        for (std::uint32_t x = 0; x < width; ++x)
+          count += sum_of_column(x, height) + static_cast<int>(y) > limit;
+      std::vector<int> out(width * height);
+      device.run("votes_of_rows", {1}, {width, height}, 0, out.data(), limit);
+      EXPECT_THAT(out, testing::Each(count * 100 + (count == int(out.size())) * 10 + (count != 0)));
+    }
+  }
+}
+
+TEST_P(usual, any_row_of_a_tile_may_leave) {
+  for (int gone : {-1, 0, 2, 3, 7}) {
+    SCOPED_TRACE(gone);
+    std::vector<int> out(64), expected;
+    for (int y = 0; y < 8; ++y)
+      for (std::uint32_t x = 0; x < 8; ++x)
+        expected.push_back(y == gone ? -1 : sum_of_column(x, 8));
+    device.run("rows_leave", {1}, {8, 8}, 0, out.data(), gone);
+    EXPECT_EQ(out, expected);
+  }
+}
+
+TEST_P(usual, shared_memory_is_that_of_the_kernel_alone) {
+  EXPECT_EQ(device.kernel("product").static_shared_bytes, 16u * 16 * 4 + 16 * 17 * 4);
+  EXPECT_EQ(device.kernel("rows_and_columns").static_shared_bytes, 8u * 8 * 4);
+}
+
 TEST_P(usual, small_elements_find_the_largest) {
   for (std::uint32_t width : {128u, 127u, 64u, 2u}) {
     SCOPED_TRACE(width);

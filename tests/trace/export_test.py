@@ -230,7 +230,7 @@ class Export(unittest.TestCase):
 
     def test_bad_traces_are_a_message_and_no_file(self):
         good = self.trace("complete").read_bytes()
-        bad = {"foreign": b"hello\n", "empty": b"", "newer": good[:8] + b"\x09" + good[9:],
+        bad = {"foreign": b"hello\n", "empty": b"", "newer": good[:8] + bytes([good[8] + 1]) + good[9:],
                "damaged": good[:200] + bytes([good[200] ^ 1]) + good[201:]}
         words = {"foreign": "not a Streambed trace", "empty": "empty", "newer": "newer Streambed",
                  "damaged": "damaged"}

@@ -37,10 +37,7 @@ void build_one_loop(kernel& kernel, Function& function) {
     calls = call_for_threads(builder, kernel, *kernel.body, args);
   }
   builder.CreateRetVoid();
-  for (CallInst* call : calls) {
-    InlineFunctionInfo info;
-    InlineFunction(*call, info);
-  }
+  inline_all(calls);
 }
 
 class block_builder : public lockstep_builder {

@@ -5,6 +5,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/region_preparation.hpp"
+#include "compiler/pass/thread_loops.hpp"
 
 namespace sb::pass {
 
@@ -52,10 +53,7 @@ bool lockstep_builder::build() {
       builder_.SetInsertPoint(blocks_[r]);
       build_region(r, functions[r]);
     }
-    for (CallInst* call : calls_) {
-      InlineFunctionInfo info;
-      InlineFunction(*call, info);
-    }
+    inline_all(calls_);
   }
   for (region_function& one : functions) {
     one.function->eraseFromParent();

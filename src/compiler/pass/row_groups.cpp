@@ -15,6 +15,7 @@ using namespace llvm;
 namespace {
 
 constexpr unsigned most_instructions = 120;
+constexpr StringLiteral group_mark = "sb-row-group";
 
 using values = SmallSetVector<Value*, 32>;
 
@@ -41,6 +42,15 @@ values made_from(Argument& argument) {
 bool is_shared_by_rows(const LoadInst& load, const values& of_x, const values& of_y) {
   auto* pointer = const_cast<Value*>(load.getPointerOperand());
   return of_x.contains(pointer) && !of_y.contains(pointer);
+}
+
+// Each row has its own place for what it stores: what the threads add up, or what is the same for
+// all of them, is stored by one after the other.
+bool stores_apart(Function& function, const values& of_y) {
+  return all_of(instructions(function), [&](Instruction& inst) {
+    auto* store = dyn_cast<StoreInst>(&inst);
+    return !store || of_y.contains(store->getPointerOperand());
+  });
 }
 
 // All rows take the same ways, and loads of a loop serve all of them.
@@ -79,13 +89,17 @@ void add_row(ArrayRef<Instruction*> of_row, Value* row, Value* next_row) {
 }  // namespace
 
 Function* for_group_of_rows(Function& thread) {
-  if (thread.getInstructionCount() > most_instructions || !is_quiet(thread) ||
-      !gains(thread, made_from(*thread.getArg(2)), made_from(*thread.getArg(3)))) {
+  if (thread.getInstructionCount() > most_instructions || !is_quiet(thread)) {
+    return nullptr;
+  }
+  auto of_x = made_from(*thread.getArg(2)), of_y = made_from(*thread.getArg(3));
+  if (!stores_apart(thread, of_y) || !gains(thread, of_x, of_y)) {
     return nullptr;
   }
   ValueToValueMapTy map;
   Function* group = CloneFunction(&thread, map);
   group->setName(thread.getName() + ".rows");
+  group->addFnAttr(group_mark);
   Argument* row = group->getArg(3);
   SmallVector<Instruction*, 32> of_row;
   for (Value* one : made_from(*row)) {
@@ -99,5 +113,7 @@ Function* for_group_of_rows(Function& thread) {
   }
   return group;
 }
+
+bool is_for_group_of_rows(const Function& function) { return function.hasFnAttribute(group_mark); }
 
 }  // namespace sb::pass

@@ -11,5 +11,6 @@ inline constexpr unsigned rows_in_group = 2;
 // The code of a thread (its arguments 2 and 3 are x and y) for as many threads as a group has rows:
 // y is that of the first. Null where it gains nothing, or where the order of threads could be seen.
 llvm::Function* for_group_of_rows(llvm::Function& thread);
+bool is_for_group_of_rows(const llvm::Function& function);
 
 }  // namespace sb::pass

@@ -249,6 +249,18 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
   return calls;
 }
 
+void inline_all(ArrayRef<CallInst*> calls) {
+  for (CallInst* call : calls) {
+    Function* callee = call->getCalledFunction();
+    InlineFunctionInfo info;
+    InlineFunction(*call, info);
+    // Nobody else knows it, and what it names would count as the kernel's.
+    if (is_for_group_of_rows(*callee) && callee->use_empty()) {
+      callee->eraseFromParent();
+    }
+  }
+}
+
 std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& function,
                                       ArrayRef<Value*> args) {
   Value* size[3];

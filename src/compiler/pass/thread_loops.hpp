@@ -21,6 +21,9 @@ std::vector<llvm::CallInst*> call_for_threads(llvm::IRBuilder<>& builder, const 
                                               llvm::Function& function,
                                               llvm::ArrayRef<llvm::Value*> args);
 
+// Puts what is called where it is called.
+void inline_all(llvm::ArrayRef<llvm::CallInst*> calls);
+
 // The same in loops over the lanes of a warp: the last two arguments are the lane and the number of
 // lanes.
 void bind_lane(llvm::Function& function);
