@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -17,7 +18,10 @@ namespace {
 
 using trace::operation_kind;
 
-void add_one(const char* p, thread_context*) { ++*params_of<int*>(p); }
+// One of the grids has two blocks.
+void add_one(const char* p, thread_context*) {
+  std::atomic_ref(*params_of<int*>(p)).fetch_add(1, std::memory_order_relaxed);
+}
 
 const abi::param pointer_params[] = {
     {0, sizeof(void*), abi::param_is_pointer | abi::param_is_read | abi::param_is_written}};
