@@ -3,38 +3,17 @@
 
 #include <csignal>
 
-#include "files.hpp"
-#include "trace/reader.hpp"
-#include "trace/writer.hpp"
+#include "written.hpp"
 
 namespace sb::trace::testing {
 namespace {
 
-class HandedOver : public TraceFiles {
+class HandedOver : public WrittenTraces {
  protected:
   std::unique_ptr<writer> opened(const std::string& name) {
-    auto out = writer::open(path(name), {}, existing_file::refuse, call_order::gathered);
-    EXPECT_TRUE(out) << out.message();
-    (*out)->device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
-    (*out)->stream({0, stream_kind::legacy, false, 0, none, ""});
-    return std::move(*out);
-  }
-  trace read(const std::string& name) {
-    outcome<trace> found = read_trace(path(name));
-    EXPECT_TRUE(found) << found.message();
-    return found ? std::move(*found) : trace{};
+    return WrittenTraces::opened(name, call_order::gathered);
   }
 };
-
-submitted_record kernel(number name, nanoseconds at) {
-  submitted_record op;
-  op.kind = operation_kind::kernel;
-  op.engine = engine_kind::multiprocessors;
-  op.device = op.stream = 0;
-  op.name = name;
-  op.called = op.queued = at;
-  return op;
-}
 
 // One operation that is told as a whole, and others like it that calls hand over; every third is
 // over before its call returns. The last call does not return.

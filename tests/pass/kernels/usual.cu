@@ -77,26 +77,27 @@ extern "C" __global__ void rows_and_columns(int* data) {
   data[y * blockDim.x + x] = sum;
 }
 
-// What the rows add up, and what one of them says for all.
-extern "C" __global__ void votes_of_rows(int* out, int limit) {
+// Each thread needs the same of the tile as the others of its column.
+__device__ int sum_of_column() {
   __shared__ int tile[8][8];
   const int x = threadIdx.x, y = threadIdx.y;
   tile[y][x] = x + y;
   __syncthreads();
   int sum = 0;
   for (int k = 0; k < 8; ++k) sum += k < blockDim.y ? tile[k][x] : 0;
+  return sum;
+}
+
+// What the rows add up, and what one of them says for all.
+extern "C" __global__ void votes_of_rows(int* out, int limit) {
+  const int x = threadIdx.x, y = threadIdx.y, sum = sum_of_column();
   const int count = __sb_rt_barrier(1, sum + y > limit), all = __sb_rt_barrier(2, sum + y > limit),
             any = __sb_rt_barrier(3, sum + y > limit);
   out[y * blockDim.x + x] = count * 100 + all * 10 + any;
 }
 
 extern "C" __global__ void rows_leave(int* out, int gone) {
-  __shared__ int tile[8][8];
-  const int x = threadIdx.x, y = threadIdx.y;
-  tile[y][x] = x + y;
-  __syncthreads();
-  int sum = 0;
-  for (int k = 0; k < 8; ++k) sum += k < blockDim.y ? tile[k][x] : 0;
+  const int x = threadIdx.x, y = threadIdx.y, sum = sum_of_column();
   if (y == gone) {
     out[y * blockDim.x + x] = -1;
     return;
