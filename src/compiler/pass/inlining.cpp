@@ -6,6 +6,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/runtime_abi.hpp"
+
 namespace sb::pass {
 
 using namespace llvm;
@@ -26,12 +28,25 @@ bool calls_itself(const Function& function) {
   return false;
 }
 
-bool may_inline(Function& callee, const DenseSet<Function*>& recursive) {
-  return !callee.isDeclaration() && !callee.hasFnAttribute(Attribute::NoInline) &&
-         !callee.isVarArg() && !recursive.contains(&callee) &&
-         (callee.hasFnAttribute(Attribute::AlwaysInline) ||
-          callee.getInstructionCount() <= largest_callee) &&
-         isInlineViable(callee).isSuccess();
+// Whether threads meet in it, at barriers or warp operations. No loop over the threads of a block
+// can call it then, whatever the program says about inlining.
+bool has_meetings(Function& function) {
+  return any_of(instructions(function), [](const Instruction& inst) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    auto which = call ? called_slot(*call) : std::nullopt;
+    return which && is_convergent(*which);
+  });
+}
+
+bool may_inline(const CallBase& call, const DenseSet<Function*>& recursive) {
+  Function& callee = *call.getCalledFunction();
+  if (callee.isDeclaration() || callee.isVarArg() || recursive.contains(&callee) ||
+      !isInlineViable(callee).isSuccess()) {
+    return false;
+  }
+  return has_meetings(callee) ||
+         (!call.isNoInline() && (callee.hasFnAttribute(Attribute::AlwaysInline) ||
+                                 callee.getInstructionCount() <= largest_callee));
 }
 
 void inline_calls(Function& caller, const DenseSet<Function*>& recursive) {
@@ -45,7 +60,7 @@ void inline_calls(Function& caller, const DenseSet<Function*>& recursive) {
   unsigned size = caller.getInstructionCount();
   for (CallBase* call : calls) {
     Function& callee = *call->getCalledFunction();
-    if (!may_inline(callee, recursive) || call->isNoInline()) {
+    if (!may_inline(*call, recursive)) {
       continue;
     }
     unsigned added = callee.getInstructionCount();

@@ -6,8 +6,9 @@
 
 namespace sb::pass {
 
-// Inlines direct calls bottom-up. What stays a call: recursion, __noinline__, function pointers and
-// virtual functions, variadic functions, and what would make a function huge.
+// Inlines direct calls bottom-up. What stays a call: recursion, __noinline__ where threads do not
+// meet in it, function pointers and virtual functions, variadic functions, and what would make a
+// function huge.
 void inline_device_functions(llvm::Module& module);
 
 }  // namespace sb::pass
