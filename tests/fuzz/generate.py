@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import guarded  # noqa: E402
 import reals  # noqa: E402
+import tangled  # noqa: E402
 
 INPUTS = 1024  # elements of the input, a power of two
 SLOTS = 4      # results of a thread
@@ -507,11 +508,11 @@ def flags(seed):
     return ["-fmad=false"] if seed % 2 == 0 else []
 
 
-def program(seed, count, kinds=("kernel", "guarded", "kernel", "line")):
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "kernel", "line")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
-            "guarded": lambda name: guarded.Guarded(rng, name, free)}
+            "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(f'{{"{k.name}", {k.name}, {str(k.warps).lower()}, {getattr(k, "width", 0)}}}' for k in kernels)

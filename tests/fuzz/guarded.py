@@ -18,7 +18,7 @@ class Guarded(reals.Reals):
 
     def __init__(self, rng, name, free):
         self.rng, self.name, self.free = rng, name, free
-        self.lines, self.depth, self.fresh = [], 1, 0
+        self.lines, self.depth, self.fresh, self.helpers = [], 1, 0, []
         self.barriers = rng.random() < 0.7
         self.lanes = not self.barriers or rng.random() < 0.6
         self.returns = rng.random() < 0.4
@@ -63,13 +63,26 @@ class Guarded(reals.Reals):
             self.some()
         self.emit("}")
 
-    def some(self):
+    def some(self, asks=True):
         self.depth += 1
         for _ in range(self.rng.randint(1, 2)):
             self.plain()
-        if self.rng.random() < 0.5:
+        if asks and self.rng.random() < 0.5:
             self.those_here()
         self.depth -= 1
+
+    def choose(self, ways=None, leaves=()):
+        """Cases, some of which go on into the next or return."""
+        asks = not leaves and self.depth == 1 and self.rng.random() < 0.4
+        self.emit(f"switch ({ways or f'({self.value()}) & 3'}) {{")
+        for case in range(self.rng.randint(2, 4)):
+            self.emit(f"case {case}: {{")
+            self.some(asks)
+            falls = not asks and self.rng.random() < 0.3
+            self.emit("  RESULT return; }" if case in leaves else "}" if falls else "} break;")
+        if leaves:
+            self.emit("case 5: RESULT return;")
+        self.emit(self.rng.choice(["default: c += 3; }", "default: break; }"]))
 
     def rounds(self):
         """A loop that each thread goes round as often as it likes."""
@@ -181,8 +194,35 @@ class Guarded(reals.Reals):
         self.emit("  return;")
         self.emit("}")
 
+    def leave_by_case(self):
+        w = self.name_of("w")
+        self.emit(f"const u32 {w} = ({self.value()}) % 9;")
+        self.emit(f"alive &= __ballot_sync(alive, {w} != 5);")
+        self.choose(w, (5,))
+
+    def call(self):
+        """A function that is not to be inlined, in which threads meet; the second calls the first."""
+        own = "own" if self.barriers else "(u32*)0"
+        if len(self.helpers) < 2:
+            name, rng = f"{self.name}f{len(self.helpers)}", self.rng
+            lines = []
+            if self.barriers:
+                lines += ["own[t] = v;", "__syncthreads();", f"v ^= own[(t {rng.choice(['+ 1', '^ 1', '* 3'])}) % threads];",
+                          rng.choice(["__syncthreads();", "v += __syncthreads_count(v & 1u);"])]
+            if self.lanes:
+                lines.append(rng.choice(["v += __ballot_sync(alive, v & 4u);", "v ^= __shfl_sync(alive, v, __ffs(alive) - 1);",
+                                         "v += __reduce_add_sync(alive, v & 255u);"]))
+            if self.helpers:
+                lines.append(f"v += {self.name}f0(v, own, t, threads, alive);")
+            if rng.random() < 0.4:
+                lines = ["for (u32 k = 0; k < (threads & 3); ++k) {"] + lines + ["}"]
+            self.helpers.append("\n  ".join([f"__device__ __noinline__ u32 {name}(u32 v, u32* own, u32 t, u32 threads, "
+                                             "u32 alive) {"] + lines + ["return v * 3 + t;"]) + "\n}")
+        name = self.rng.choice([f"{self.name}f{i}" for i in range(len(self.helpers))])
+        self.emit(f"{self.rng.choice('abc')} += {name}({self.value()}, {own}, t, threads, alive);")
+
     def step(self):
-        kinds = [self.plain, self.guard, self.guard, self.rounds]
+        kinds = [self.plain, self.guard, self.guard, self.choose, self.rounds, self.call]
         if self.barriers:
             kinds += [self.through_shared] * 4 + [self.tree]
         if self.lanes:
@@ -195,7 +235,7 @@ class Guarded(reals.Reals):
         leaves = rng.randrange(parts) if self.returns else -1
         for part in range(parts):
             if part == leaves:
-                self.leave()
+                rng.choice([self.leave, self.leave, self.leave_by_case])()
             if rng.random() < 0.25:
                 r = self.name_of("k")
                 self.emit(f"for (u32 {r} = 0; {r} < ({rng.choice(['n & 3', 's % 5', '3', 'blockIdx.x & 1'])}); ++{r}) {{")
@@ -220,4 +260,4 @@ class Guarded(reals.Reals):
         result = (f"out[{SLOTS} * g] = a; out[{SLOTS} * g + 1] = b; out[{SLOTS} * g + 2] = c; "
                   f"out[{SLOTS} * g + 3] = {reals.RESULT};")
         body = [line.replace("RESULT", result) for line in self.lines]
-        return "\n".join(head + body + [f"  {result}", "}"])
+        return "\n".join(self.helpers + head + body + [f"  {result}", "}"])

@@ -10,6 +10,7 @@
 #include <llvm/Transforms/Utils/UnifyLoopExits.h>
 
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/switches.hpp"
 
 namespace sb::pass {
 
@@ -138,9 +139,7 @@ bool part_leader::lead_one(const uniformity& uniform) {
 // One return, and one way out of each loop: at its end.
 bool part_leader::prepare() {
   unify_returns(function_);
-  if (any_of(function_, [](BasicBlock& block) { return isa<SwitchInst>(block.getTerminator()); })) {
-    return false;
-  }
+  lower_switches(function_);
   FunctionAnalysisManager analyses;
   analyses.registerPass([] { return PassInstrumentationAnalysis(); });
   analyses.registerPass([] { return DominatorTreeAnalysis(); });

@@ -1,0 +1,98 @@
+#include "compiler/pass/switches.hpp"
+
+#include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+using case_values = SmallVector<APInt, 4>;
+
+// Whether the value is one of these; runs of them are compared as one.
+Value* is_one_of(IRBuilderBase& builder, Value* value, case_values& cases) {
+  sort(cases, [](const APInt& one, const APInt& other) { return one.ult(other); });
+  Value* found = nullptr;
+  for (unsigned first = 0, last = 0; first < cases.size(); first = last + 1) {
+    last = first;
+    while (last + 1 < cases.size() && cases[last + 1] == cases[last] + 1) {
+      ++last;
+    }
+    Value* here = nullptr;
+    if (first == last) {
+      here = builder.CreateICmpEQ(value, builder.getInt(cases[first]));
+    } else {
+      Value* place = builder.CreateSub(value, builder.getInt(cases[first]));
+      here = builder.CreateICmpULE(place, builder.getInt(cases[last] - cases[first]));
+    }
+    found = found ? builder.CreateOr(found, here) : here;
+  }
+  return found;
+}
+
+// The block is entered from `from` where it was from `before`, by one way where there were several.
+void enter_from(BasicBlock& block, BasicBlock* before, BasicBlock* from) {
+  for (PHINode& phi : block.phis()) {
+    Value* value = phi.getIncomingValueForBlock(before);
+    while (phi.getBasicBlockIndex(before) >= 0) {
+      phi.removeIncomingValue(before, false);
+    }
+    phi.addIncoming(value, from);
+  }
+}
+
+void lower(SwitchInst& choice) {
+  BasicBlock* block = choice.getParent();
+  BasicBlock* rest = choice.getDefaultDest();
+  MapVector<BasicBlock*, case_values> ways;
+  for (auto& one : choice.cases()) {
+    if (one.getCaseSuccessor() != rest) {
+      ways[one.getCaseSuccessor()].push_back(one.getCaseValue()->getValue());
+    }
+  }
+  // Nobody goes where it is unreachable: who is left goes the last way.
+  bool is_exhaustive = isa<UnreachableInst>(&*rest->getFirstNonPHIOrDbg()) && !ways.empty();
+  Value* value = choice.getCondition();
+  IRBuilder<> builder(&choice);
+  BasicBlock* from = block;
+  unsigned left = static_cast<unsigned>(ways.size());
+  for (auto& [next, cases] : ways) {
+    if (--left == 0 && is_exhaustive) {
+      for (unsigned edge = count(successors(block), rest); edge > 0; --edge) {
+        rest->removePredecessor(block);
+      }
+      rest = next;
+      break;
+    }
+    enter_from(*next, block, from);
+    auto* other =
+        BasicBlock::Create(block->getContext(), "case", block->getParent(), block->getNextNode());
+    builder.CreateCondBr(is_one_of(builder, value, cases), next, other);
+    from = other;
+    builder.SetInsertPoint(other);
+  }
+  enter_from(*rest, block, from);
+  builder.CreateBr(rest);
+  choice.eraseFromParent();
+}
+
+}  // namespace
+
+void lower_switches(Function& function) {
+  SmallVector<SwitchInst*, 4> found;
+  for (BasicBlock& block : function) {
+    if (auto* choice = dyn_cast<SwitchInst>(block.getTerminator())) {
+      found.push_back(choice);
+    }
+  }
+  for (SwitchInst* choice : found) {
+    lower(*choice);
+  }
+}
+
+}  // namespace sb::pass
