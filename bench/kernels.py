@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Kernels against plain OpenMP loops and against PoCL, problem by problem (bench/kernels).
 
-The three programs take turns; a number is the median over the rounds of each program's own median. A wrong
-result fails the script; outputs are cleared before each run, and one that a run did not write is wrong. Without PoCL (Debian: pocl-opencl-icd, ocl-icd-opencl-dev) its column stays empty.
+The three programs take turns; a number is the median over the rounds of each program's own median. Outputs are cleared
+before each run, and every element of every run is compared with what is right; a wrong one fails the script.
+Without PoCL (Debian: pocl-opencl-icd, ocl-icd-opencl-dev) its column stays empty.
 
   kernels.py [--rounds N] [--processor-time] [problem...]
 """

@@ -60,8 +60,14 @@ int main(int argc, char** argv) {
       want = a * n;
     }
   }
-  float got = 0;
-  cudaMemcpy(&got, y, sizeof got, cudaMemcpyDeviceToHost);
-  if (cudaGetLastError() != cudaSuccess || std::fabs(got - want) > 1e-4f * want)
-    return std::printf("wrong: %g, not %g\n", got, want), 1;
+  const int results = !std::strcmp(argv[1], "saxpy")     ? n
+                      : !std::strcmp(argv[1], "product") ? side * side
+                                                         : 1;
+  std::vector<float> got(results);
+  cudaMemcpy(got.data(), y, got.size() * sizeof(float), cudaMemcpyDeviceToHost);
+  if (const cudaError_t error = cudaGetLastError(); error != cudaSuccess)
+    return std::printf("%s\n", cudaGetErrorString(error)), 1;
+  for (float each : got)
+    if (!(std::fabs(each - want) <= 1e-4f * want))
+      return std::printf("wrong: %g, not %g\n", each, want), 1;
 }

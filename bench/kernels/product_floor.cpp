@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -78,7 +79,8 @@ double median_ms(void (*half)(int)) {
             .count());
   }
   std::sort(took.begin(), took.end());
-  if (c[12345] != n * 0.5f) std::printf("wrong\n");
+  for (float each : c)
+    if (each != n * 0.5f) std::puts("wrong"), std::exit(1);
   return took[took.size() / 2];
 }
 

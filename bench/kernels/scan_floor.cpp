@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -94,7 +95,8 @@ void measure(const char* name, First first) {
     ms.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
                      .count());
   }
-  if (out[count - 1] != count || out[count / 2] != count / 2 + 1) std::printf("wrong: ");
+  for (int i = 0; i < count; ++i)
+    if (out[i] != i + 1) std::printf("%s: wrong\n", name), std::exit(1);
   std::nth_element(ms.begin(), ms.begin() + 20, ms.end());
   std::printf("%-28s %.2f ms\n", name, ms[20]);
 }
