@@ -38,10 +38,14 @@ struct streambed_clock_hooks {
   void (*cancel)();
   std::size_t (*wake)(const void* key, std::size_t count);  // how many
   void* (*announce)();                                      // a thread that is about to be made
-  void (*adopt)(void* one);     // by that thread; returns when it is its turn
-  void (*withdraw)(void* one);  // it could not be made
-  int (*over)(void* one);       // it has ended; wake(one, ...) told so
-  void (*ends)();               // the program's first thread does, before the program
+  void (*adopt)(void* one);         // by that thread; returns when it is its turn
+  void (*withdraw)(void* one);      // it could not be made
+  int (*over)(void* one);           // it has ended; wake(one, ...) told so
+  void (*ends)();                   // the program's first thread does, before the program
+  void (*sleep)(std::uint64_t ns);  // as pass, without a processor
+  // Nanoseconds that the thread, or all of the process, had a processor. Those that wait for the
+  // device had one: they look for its answer.
+  std::uint64_t (*processor_time)(int whole_process);
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

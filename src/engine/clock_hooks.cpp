@@ -38,6 +38,16 @@ void pass(std::uint64_t ns) {
   const hooked_call own;
   model->call(ns);
 }
+void sleep(std::uint64_t ns) {
+  const hooked_call own;
+  model->clocks().rests(ns);
+  model->call(ns);
+}
+std::uint64_t processor_time(int whole_process) {
+  const hooked_call own;
+  return whole_process != 0 ? model->clocks().processor_time_of_all()
+                            : model->clocks().processor_time();
+}
 void prepare(const void* key, std::uint64_t until_ns, const streambed_awaited* what) {
   const hooked_call own;
   model->clocks().prepare(key, until_ns, what);
@@ -84,8 +94,9 @@ void ends() {
   model->clocks().leave(host_clocks::comes_back::no);
 }
 
-constexpr streambed_clock_hooks hooks = {&follows, &now,      &pass,  &prepare,  &wait, &cancel,
-                                         &wake,    &announce, &adopt, &withdraw, &over, &ends};
+constexpr streambed_clock_hooks hooks = {&follows, &now,  &pass,     &prepare,       &wait,
+                                         &cancel,  &wake, &announce, &adopt,         &withdraw,
+                                         &over,    &ends, &sleep,    &processor_time};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)
@@ -135,6 +146,7 @@ bool modelled::wait_for_thread() {
   const std::uint64_t begin = clocks_.now();
   const bool woken = clocks_.wait();
   now_ = clocks_.now();
+  clocks_.rests(now_ - begin);
   changed_ = true;
   const std::uint32_t other = woken ? clocks_.woken_by() : host_clocks::nobody;
   if (other != host_clocks::nobody && now_ > begin) e_.record->thread_waited(other, begin, now_);

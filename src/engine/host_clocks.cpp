@@ -48,6 +48,7 @@ bool is_blocked(pid_t thread) {
 struct host_clocks::thread {
   enum class state : std::uint8_t { runs, ready, waits, outside, over };
   std::uint64_t ns = 0;
+  std::uint64_t without_processor_ns = 0;  // of these, also what was before it began
   std::uint32_t number = 0;
   state at = state::ready;
   const void* key = nullptr;  // waits
@@ -66,6 +67,9 @@ struct host_clocks::thread {
   clockid_t processor_time = CLOCK_MONOTONIC;
   std::uint64_t computed_ns = 0;  // when it was looked at last
 
+  [[nodiscard]] std::uint64_t processor_ns() const {
+    return ns - std::min(ns, without_processor_ns);
+  }
   // When it could go on.
   [[nodiscard]] std::uint64_t due() const {
     if (at == state::ready) return ns;
@@ -125,7 +129,7 @@ host_clocks::origin host_clocks::origin_of(const thread* one) {
 
 host_clocks::thread* host_clocks::make(std::uint64_t ns) {
   auto made = std::make_unique<thread>();
-  made->ns = ns;
+  made->ns = made->without_processor_ns = ns;
   made->number = static_cast<std::uint32_t>(threads_.size());
   threads_.push_back(std::move(made));
   return threads_.back().get();
@@ -133,6 +137,7 @@ host_clocks::thread* host_clocks::make(std::uint64_t ns) {
 
 void host_clocks::again(thread* one, std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
+  one->without_processor_ns += ns - std::min(ns, one->ns);
   one->ns = ns;
   one->at = thread::state::ready;
   one->begun = false;
@@ -187,6 +192,26 @@ std::uint64_t host_clocks::now() {
 }
 
 std::uint32_t host_clocks::number() { return self()->number; }
+
+void host_clocks::rests(std::uint64_t ns) {
+  thread* me = self();
+  const std::lock_guard lock(mutex_);
+  me->without_processor_ns += ns;
+}
+
+std::uint64_t host_clocks::processor_time() {
+  const thread* me = self();
+  const std::lock_guard lock(mutex_);
+  return me->processor_ns();
+}
+
+std::uint64_t host_clocks::processor_time_of_all() {
+  self();
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& t : threads_) sum += t->processor_ns();
+  return sum;
+}
 
 bool host_clocks::over(thread* one) {
   const std::lock_guard lock(mutex_);

@@ -63,6 +63,11 @@ class host_clocks {
   [[nodiscard]] std::uint64_t now();  // the calling thread's clock
   [[nodiscard]] std::uint32_t number();
 
+  // Of its time, the calling thread has or had no processor for so long.
+  void rests(std::uint64_t ns);
+  [[nodiscard]] std::uint64_t processor_time();
+  [[nodiscard]] std::uint64_t processor_time_of_all();
+
   // The calling thread's turn: returns when everything before it has happened. `ns` passes first.
   void turn(std::uint64_t ns = 0);
 

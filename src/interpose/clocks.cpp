@@ -3,8 +3,10 @@
 
 #include <poll.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/select.h>
 #include <sys/time.h>
+#include <sys/times.h>
 #include <unistd.h>
 
 #include "interpose/hooks.hpp"
@@ -30,8 +32,22 @@ bool is_modelled(clockid_t clock) {
     case CLOCK_BOOTTIME:
       return true;
     default:
-      return false;  // processor time is what it is
+      return false;
   }
+}
+
+bool is_processor_time(clockid_t clock) {
+  return clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID;
+}
+
+std::uint64_t processor_ns(const streambed_clock_hooks& h, bool whole_process) {
+  h.pass(read_ns);
+  return h.processor_time(whole_process ? 1 : 0);
+}
+
+clock_t ticks(std::uint64_t ns) {
+  static const auto in_a_second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return static_cast<clock_t>(ns / (1'000'000'000u / in_a_second));
 }
 
 // As the system sees it, which sleeps for no other.
@@ -47,10 +63,15 @@ int refused() {
 }  // namespace
 
 SB_INTERPOSED int clock_gettime(clockid_t clock, timespec* out) noexcept {
-  const auto* h = is_modelled(clock) ? following_from_now() : nullptr;
+  const bool processor = is_processor_time(clock);
+  const auto* h = processor || is_modelled(clock) ? following_from_now() : nullptr;
   if (h == nullptr) {
     SB_NEXT(clock_gettime);
     return real_clock_gettime(clock, out);
+  }
+  if (processor) {
+    *out = timespec_of(processor_ns(*h, clock == CLOCK_PROCESS_CPUTIME_ID));
+    return 0;
   }
   h->pass(read_ns);
   *out = timespec_of(begin_ns(clock) + h->now());
@@ -92,6 +113,40 @@ SB_INTERPOSED int timespec_get(timespec* out, int base) noexcept {
   return base;
 }
 
+SB_INTERPOSED clock_t clock() noexcept {
+  const auto* h = following_from_now();
+  if (h == nullptr) {
+    SB_NEXT(clock);
+    return real_clock();
+  }
+  return static_cast<clock_t>(processor_ns(*h, true) / (1'000'000'000u / CLOCKS_PER_SEC));
+}
+
+SB_INTERPOSED clock_t times(tms* out) noexcept {
+  SB_NEXT(times);
+  const clock_t since = real_times(out);
+  const auto* h = following_from_now();
+  if (h == nullptr) return since;
+  const std::uint64_t computed = processor_ns(*h, true);
+  if (out != nullptr) {
+    out->tms_utime = ticks(computed);
+    out->tms_stime = 0;
+  }
+  return ticks(begin_ns(CLOCK_MONOTONIC) + h->now());
+}
+
+SB_INTERPOSED int getrusage(__rusage_who_t who, rusage* out) noexcept {
+  SB_NEXT(getrusage);
+  const int result = real_getrusage(who, out);
+  const bool whole = who == RUSAGE_SELF;
+  const auto* h = result == 0 && (whole || who == RUSAGE_THREAD) ? following_from_now() : nullptr;
+  if (h == nullptr) return result;
+  const timespec computed = timespec_of(processor_ns(*h, whole));
+  out->ru_utime = {computed.tv_sec, computed.tv_nsec / 1000};
+  out->ru_stime = {};
+  return 0;
+}
+
 SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
   const auto* h = following_from_now();
   if (h == nullptr) {
@@ -99,7 +154,7 @@ SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
     return real_nanosleep(wanted, left);
   }
   if (!is_time(*wanted)) return refused();
-  h->pass(ns_of(*wanted));
+  h->sleep(ns_of(*wanted));
   return 0;
 }
 
@@ -114,7 +169,10 @@ SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wa
   const std::uint64_t now = h->now();
   std::uint64_t until = now + ns_of(*wanted);
   if ((flags & TIMER_ABSTIME) != 0) until = since_begin(clock, *wanted);
-  h->pass(until > now ? until - now : read_ns);
+  if (until > now)
+    h->sleep(until - now);
+  else
+    h->pass(read_ns);
   return 0;
 }
 
@@ -124,7 +182,7 @@ SB_INTERPOSED int usleep(useconds_t wanted) {
     SB_NEXT(usleep);
     return real_usleep(wanted);
   }
-  h->pass(std::uint64_t{wanted} * 1000);
+  h->sleep(std::uint64_t{wanted} * 1000);
   return 0;
 }
 
@@ -134,7 +192,7 @@ SB_INTERPOSED unsigned sleep(unsigned wanted) {
     SB_NEXT(sleep);
     return real_sleep(wanted);
   }
-  h->pass(std::uint64_t{wanted} * 1'000'000'000u);
+  h->sleep(std::uint64_t{wanted} * 1'000'000'000u);
   return 0;
 }
 
@@ -155,7 +213,7 @@ SB_INTERPOSED int poll(pollfd* files, nfds_t count, int timeout) {
     SB_NEXT(poll);
     return real_poll(files, count, timeout);
   }
-  h->pass(static_cast<std::uint64_t>(timeout) * 1'000'000u);
+  h->sleep(static_cast<std::uint64_t>(timeout) * 1'000'000u);
   return 0;
 }
 
@@ -166,8 +224,8 @@ SB_INTERPOSED int select(int count, fd_set* read, fd_set* write, fd_set* except,
     return real_select(count, read, write, except, timeout);
   }
   if (timeout->tv_sec < 0 || timeout->tv_usec < 0) return refused();
-  h->pass(static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000u +
-          static_cast<std::uint64_t>(timeout->tv_usec) * 1000u);
+  h->sleep(static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000u +
+           static_cast<std::uint64_t>(timeout->tv_usec) * 1000u);
   *timeout = {};
   return 0;
 }

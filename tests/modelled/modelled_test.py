@@ -171,6 +171,9 @@ class Modelled(unittest.TestCase):
     def test_every_clock_and_every_sleep_is_modelled(self):
         self.assertEqual(self.same_twice(HERE / "programs/clocks.cu"), "ok\n")
 
+    def test_processor_time_is_modelled_too(self):
+        self.assertEqual(self.same_twice(HERE / "programs/processor_time.cu"), "ok\n")
+
     def test_a_flag_is_seen_when_the_kernel_has_written_it(self):
         done = self.run_modelled(HERE / "programs/flag.cu", "--quiet")
         self.assertTrue(done.stdout.endswith("\nok\n"), done.stdout)
