@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import guarded  # noqa: E402
 import reals  # noqa: E402
 import tangled  # noqa: E402
+import tiles  # noqa: E402
 
 INPUTS = 1024  # elements of the input, a power of two
 SLOTS = 4      # results of a thread
@@ -39,14 +40,40 @@ static u32 sum_of(const std::vector<u32>& v) {
 }
 
 struct shape { dim3 grid, block; };
-// `width`: of the blocks that the kernel is written for, or 0.
-struct entry { const char* name; void (*kernel)(const u32*, u32*, u32*, u32, u32); bool warps; u32 width; };
+enum class blocks { any, flat, within, exact };  // of depth 1; no larger than the tile; of its shape
+// `width`: of the blocks that the kernel is written for, or 0; `tile`: of a kernel with one.
+struct entry {
+  const char* name;
+  void (*kernel)(const u32*, u32*, u32*, u32, u32);
+  bool warps;
+  u32 width;
+  dim3 tile;
+  blocks which;
+};
+
+static std::vector<shape> shapes_of(const entry& e) {
+  if (e.tile.x == 1)
+    return {{3, 64}, {dim3(2, 2), dim3(32, 3)}, {2, dim3(8, 8)}, {5, 96}, {2, 33}, {1, 1},
+            {2, dim3(5, 3, 2)}, {1, 1024}, {40, 32}, {dim3(12, 2), dim3(16, 4)},
+            {11, 128}, {7, 256}, {3, 100}, {dim3(2, 2), dim3(7, 9)}, {2, dim3(20, 3, 2)},
+            {2, dim3(33, 2)}};
+  const u32 w = e.tile.x, h = e.tile.y;
+  std::vector<shape> found;
+  for (const shape& s : std::initializer_list<shape>{
+           {dim3(2, 2), dim3(w, h)}, {3, dim3(w, h)}, {dim3(2, 2), dim3(w, h / 2)}, {2, dim3(w / 2, h)},
+           {2, dim3(w, h - 1)}, {dim3(1, 2), dim3(w - 3, h)}, {2, dim3(h, w)}, {2, w}, {2, dim3(1, h)},
+           {2, w * h}, {2, dim3(2 * w, h)}, {2, dim3(w, 2 * h)}, {2, dim3(w, h, 2)}, {2, dim3(5, 3, 2)},
+           {dim3(2, 2), dim3(7, 9)}, {2, dim3(w / 2, h / 2, 4)}}) {
+    const dim3 b = s.block;
+    if (b.x * b.y * b.z > 1024 || (b.z > 1 && e.which != blocks::any)) continue;
+    if (e.which >= blocks::within && (b.x > w || b.y > h)) continue;
+    if (e.which == blocks::exact && (b.x != w || b.y != h)) continue;
+    found.push_back(s);
+  }
+  return found;
+}
 
 int main(int argc, char** argv) {
-  const shape shapes[] = {{3, 64}, {dim3(2, 2), dim3(32, 3)}, {2, dim3(8, 8)}, {5, 96}, {2, 33}, {1, 1},
-                          {2, dim3(5, 3, 2)}, {1, 1024}, {40, 32}, {dim3(12, 2), dim3(16, 4)},
-                          {11, 128}, {7, 256}, {3, 100}, {dim3(2, 2), dim3(7, 9)}, {2, dim3(20, 3, 2)},
-                          {2, dim3(33, 2)}};
   const entry entries[] = {ENTRIES};
   std::vector<u32> input(INPUTS);
   for (u32 i = 0; i < INPUTS; ++i) input[i] = (i * 2654435761u) ^ (i >> 3);
@@ -59,7 +86,7 @@ int main(int argc, char** argv) {
   std::vector<u32> result(places + 64);
   for (const entry& e : entries) {
     if (argc > 1 && std::string(argv[1]) != e.name) continue;
-    for (const shape& s : shapes) {
+    for (const shape& s : shapes_of(e)) {
       const u32 threads = s.block.x * s.block.y * s.block.z, blocks = s.grid.x * s.grid.y * s.grid.z;
       if (e.warps && threads % 32 != 0) continue;
       if (e.width != 0 && (s.block.x > e.width || s.block.y > 1 || s.block.z > 1)) continue;
@@ -508,13 +535,22 @@ def flags(seed):
     return ["-fmad=false"] if seed % 2 == 0 else []
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "kernel", "line")):
+def entry(kernel):
+    tile = isinstance(kernel, tiles.Tile)
+    shape = f"dim3({kernel.columns}, {kernel.rows})" if tile else "1"
+    which = "any" if not tile or kernel.deep else "flat" if kernel.blocks == "any" else kernel.blocks
+    return (f'{{"{kernel.name}", {kernel.name}, {str(kernel.warps).lower()}, {getattr(kernel, "width", 0)}, {shape}, '
+            f"blocks::{which}}}")
+
+
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
-            "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name)}
+            "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
+            "tile": lambda name: tiles.Tile(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
-    entries = ", ".join(f'{{"{k.name}", {k.name}, {str(k.warps).lower()}, {getattr(k, "width", 0)}}}' for k in kernels)
+    entries = ", ".join(entry(kernel) for kernel in kernels)
     tail = TAIL.replace("ENTRIES", entries).replace("INPUTS", str(INPUTS)).replace("SLOTS", str(SLOTS))
     return HEAD.format(seed=seed) + "#include <string>\n" + "\n\n".join(texts) + "\n" + tail
