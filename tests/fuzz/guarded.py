@@ -71,15 +71,16 @@ class Guarded(reals.Reals):
             self.those_here()
         self.depth -= 1
 
-    def choose(self, ways=None, leaves=()):
-        """Cases, some of which go on into the next or return."""
+    def choose(self, ways=None, leaves=False):
+        """Cases, some of which go on into the next. The threads of case 5 may leave."""
         asks = not leaves and self.depth == 1 and self.rng.random() < 0.4
         self.emit(f"switch ({ways or f'({self.value()}) & 3'}) {{")
-        for case in range(self.rng.randint(2, 4)):
+        last = self.rng.randint(1, 3)
+        for case in range(last + 1):
             self.emit(f"case {case}: {{")
             self.some(asks)
-            falls = not asks and self.rng.random() < 0.3
-            self.emit("  RESULT return; }" if case in leaves else "}" if falls else "} break;")
+            falls = not asks and not (leaves and case == last) and self.rng.random() < 0.3
+            self.emit("}" if falls else "} break;")
         if leaves:
             self.emit("case 5: RESULT return;")
         self.emit(self.rng.choice(["default: c += 3; }", "default: break; }"]))
@@ -198,7 +199,7 @@ class Guarded(reals.Reals):
         w = self.name_of("w")
         self.emit(f"const u32 {w} = ({self.value()}) % 9;")
         self.emit(f"alive &= __ballot_sync(alive, {w} != 5);")
-        self.choose(w, (5,))
+        self.choose(w, True)
 
     def call(self):
         """A function that is not to be inlined, in which threads meet; the second calls the first."""

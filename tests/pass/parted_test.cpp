@@ -24,6 +24,7 @@ TEST_P(parted, a_switch_may_come_between_a_return_and_a_barrier) {
 }
 
 TEST_P(parted, cases_may_return_before_a_barrier) {
+  ASSERT_TRUE(loops("returns_by_cases"));
   std::vector<int> data = {4, 1, 2, 3, 9, 7, 0, 6};
   device.run("returns_by_cases", {1}, {8}, 0, data.data());
   EXPECT_THAT(data, ElementsAre(-1, 3005, -2, 3003, 3013, 3007, -1, -2));
@@ -74,6 +75,88 @@ TEST_P(parted, functions_in_which_threads_meet_are_inlined_whatever_the_program_
   data = {1, 2, 3};
   device.run("shuffles_in_calls", {1}, {3}, 0, data.data());
   EXPECT_THAT(data, ElementsAre(3, 5, 6));
+}
+
+TEST_P(parted, threads_meet_at_barriers_in_both_ways_of_a_branch) {
+  ASSERT_TRUE(loops("threads_part"));
+  std::vector<int> data = {1, 2, 3, 4, 5, 6, 7, 8};
+  device.run("threads_part", {1}, {8}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(2, 3, 4, 5, 25, 36, 47, 58));
+}
+
+TEST_P(parted, threads_meet_where_some_are_a_barrier_ahead) {
+  ASSERT_TRUE(loops("some_are_early"));
+  std::vector<int> data(8);
+  device.run("some_are_early", {1}, {8}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(10, 10, 10, 10, 1, 1, 1, 1));
+}
+
+TEST_P(parted, returns_inside_branches_come_before_a_barrier) {
+  ASSERT_TRUE(loops("returns_from_branches"));
+  std::vector<int> data = {0, 1, 2, 3, 4, 5, 7};
+  device.run("returns_from_branches", {1}, {7}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(300, 311, 302, -1, 304, 315, -1));
+}
+
+TEST_P(parted, barriers_of_different_kinds_count_together) {
+  ASSERT_TRUE(loops("counts_at_different_barriers"));
+  // Threads at each round: 0 to 4, 1 to 4, 2 to 4, 3 and 4, 4. Those past 1 say yes to a count.
+  std::vector<int> data(5), expected(5);
+  for (int r = 0; r < 5; ++r) {
+    int there = 0, yes = 0;
+    for (int t = r; t < 5; ++t) {
+      ++there;
+      yes += (t + r) % 3 == 1 ? t > 1 : (t + r) % 3 == 2;
+    }
+    for (int t = r; t < 5; ++t) {
+      if ((t + r) % 3 == 0) continue;
+      expected[t] = 10 * expected[t] + ((t + r) % 3 == 1 ? yes : 5 + (yes == there));
+    }
+  }
+  device.run("counts_at_different_barriers", {1}, {5}, 0, data.data());
+  EXPECT_EQ(data, expected);
+}
+
+TEST_P(parted, a_thread_keeps_what_it_knows_from_barrier_to_barrier) {
+  ASSERT_TRUE(loops("keeps_what_it_knows"));
+  std::vector<int> data = {1, 3, 2, 9, 3}, out(5), expected(5);
+  // All threads are at the same round of `tile`, whatever their own round is.
+  int own[5][3], round[5] = {}, tile[2][5];
+  bool over[5] = {};
+  for (int t = 0; t < 5; ++t) own[t][0] = t, own[t][1] = data[t], own[t][2] = 7;
+  for (int met = 0; met < 4; ++met) {
+    int before[5], at[5];
+    for (int t = 0; t < 5; ++t) {
+      at[t] = -1;
+      while (!over[t] && at[t] < 0) {
+        const int r = round[t];
+        if (r >= 3 + t % 2) {
+          over[t] = true;
+          break;
+        }
+        before[t] = own[t][r % 3] * 3 + r;
+        tile[met & 1][t] = before[t];
+        if (data[t] > r)
+          at[t] = r;
+        else if (r == 2)
+          over[t] = true;
+        ++round[t];
+      }
+      if (at[t] < 0) tile[met & 1][t] = 0;
+    }
+    for (int t = 0; t < 5; ++t)
+      if (at[t] >= 0) own[t][(at[t] + 1) % 3] += tile[met & 1][(t + 1) % 5] - before[t];
+  }
+  for (int t = 0; t < 5; ++t) expected[t] = own[t][0] + 1000 * own[t][1] + 1000000 * own[t][2];
+  device.run("keeps_what_it_knows", {1}, {5}, 0, data.data(), out.data());
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(parted, threads_at_different_barriers_are_fibers_if_their_warps_meet_too) {
+  ASSERT_FALSE(loops("lanes_and_barriers"));
+  std::vector<int> data = {1, 2, 3, 4, 5, 6, 7};
+  device.run("lanes_and_barriers", {1}, {7}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(2, 3, 4, 5, 6, 7, 7));
 }
 
 TEST_P(parted, recursion_and_pointers_to_functions_that_meet_need_fibers) {

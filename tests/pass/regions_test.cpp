@@ -130,15 +130,6 @@ TEST_P(regions, a_loop_with_barriers_goes_on_without_those_that_leave_it) {
   EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
-TEST_P(regions, threads_that_part_and_come_to_other_barriers_are_fibers) {
-  for (const char* kernel : {"threads_part", "some_are_early"}) {
-    EXPECT_FALSE(loops(kernel)) << kernel;
-  }
-  std::vector<int> data(8);
-  device.run("some_are_early", {1}, {8}, 0, data.data());
-  EXPECT_THAT(data, ElementsAre(10, 10, 10, 10, 1, 1, 1, 1));
-}
-
 INSTANTIATE_TEST_SUITE_P(levels, regions, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -9,6 +9,7 @@
 #include "compiler/pass/leaving_threads.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/reading_ahead.hpp"
+#include "compiler/pass/resumed_threads.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/stride_loops.hpp"
 #include "compiler/pass/thread_loops.hpp"
@@ -113,15 +114,24 @@ void replace_body(kernel& kernel, Function& function) {
 
 namespace {
 
-bool build(kernel& kernel, bool threads_leave) {
+// What a kernel's barriers are to the loops over its threads.
+struct preparation {
+  std::vector<meeting> barriers;
+  std::vector<BasicBlock*> needed;  // cuts
+  std::vector<BasicBlock*> rounds;  // cuts that are there for speed
+};
+
+preparation prepare(Function& body) {
+  preparation how;
+  how.rounds = separate_common_rounds(body);
+  append_range(how.rounds, find_even_loops(body));
+  how.barriers = find_barriers(body);
+  return how;
+}
+
+bool build(kernel& kernel, preparation& how) {
   Function& body = *kernel.body;
-  std::vector<BasicBlock*> rounds = separate_common_rounds(body);
-  append_range(rounds, find_even_loops(body));
-  std::vector<meeting> barriers = find_barriers(body);
-  std::vector<BasicBlock*> needed;
-  if (threads_leave && !lead_leaving_threads(body, barriers, needed)) {
-    return false;
-  }
+  auto& [barriers, needed, rounds] = how;
   bool warps_meet = has_warp_meetings(body);
   insert_tallies(barriers);
   // Meetings that are there for speed must not be what makes the others impossible.
@@ -153,11 +163,21 @@ bool build(kernel& kernel, bool threads_leave) {
 
 }  // namespace
 
-bool build_block_function(kernel& kernel) { return build(kernel, false); }
+bool build_block_function(kernel& kernel) {
+  preparation how = prepare(*kernel.body);
+  return build(kernel, how);
+}
 
 bool build_for_leaving_threads(kernel& kernel) {
   separate_full_before_barriers(*kernel.body);
-  return build(kernel, true);
+  preparation how = prepare(*kernel.body);
+  return lead_leaving_threads(*kernel.body, how.barriers, how.needed) && build(kernel, how);
+}
+
+bool build_for_resumed_threads(kernel& kernel) {
+  preparation how;
+  how.barriers = resume_threads(*kernel.body);
+  return !how.barriers.empty() && build(kernel, how);
 }
 
 }  // namespace sb::pass

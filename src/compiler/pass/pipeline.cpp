@@ -72,12 +72,13 @@ bool build_of_copy(kernel& one, function_ref<bool()> build) {
 }
 
 // With a copy of the code for full blocks, if there is something to gain, then as it is, then for
-// those threads that others leave behind.
+// those threads that others leave behind, then from barrier to barrier, each thread by its own way.
 bool build_in_any_way(kernel& one) {
   return build_of_copy(
              one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); }) ||
          build_block_function(one) ||
-         build_of_copy(one, [&] { return build_for_leaving_threads(one); });
+         build_of_copy(one, [&] { return build_for_leaving_threads(one); }) ||
+         build_of_copy(one, [&] { return build_for_resumed_threads(one); });
 }
 
 // A function for a row of blocks: their start as one block, then the rest of each.

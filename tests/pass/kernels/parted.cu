@@ -146,3 +146,85 @@ extern "C" __global__ void meets_behind_a_pointer(int* data) {
   __shared__ int tile[8];
   data[threadIdx.x] = chosen(data[threadIdx.x], tile);
 }
+
+extern "C" __global__ void threads_part(int* data) {
+  if (threadIdx.x < 4) {
+    data[threadIdx.x] += 1;
+    __syncthreads();
+  } else {
+    __syncthreads();
+    data[threadIdx.x] += 10 * data[threadIdx.x - 4];
+  }
+}
+
+extern "C" __global__ void some_are_early(int* data) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  if (threadIdx.x < 4) {
+    __syncthreads();
+    if (threadIdx.x == 0) sum = 9;
+  }
+  __syncthreads();
+  data[threadIdx.x] = 1 + (threadIdx.x < 4 ? sum : 0);
+}
+
+extern "C" __global__ void returns_from_branches(int* data) {
+  const int t = threadIdx.x;
+  int v = data[t];
+  if (v & 1) {
+    if (v & 2) {
+      data[t] = -1;
+      return;
+    }
+    v += 10;
+  }
+  data[t] = v + 100 * __sb_rt_barrier(1, v > 3);
+}
+
+// A barrier counts whoever is at one, with the predicates of all.
+extern "C" __global__ void counts_at_different_barriers(int* data) {
+  const int t = threadIdx.x;
+  int v = 0;
+  for (int r = 0; r <= t; ++r) {
+    if ((t + r) % 3 == 0) {
+      __syncthreads();
+      continue;
+    }
+    v = 10 * v + ((t + r) % 3 == 1 ? __sb_rt_barrier(1, t > 1) : 5 + __sb_rt_barrier(2, 1));
+  }
+  data[t] = v;
+}
+
+// What a thread knows at a barrier it knows behind it, in rounds of its own.
+extern "C" __global__ void keeps_what_it_knows(int* data, int* out) {
+  __shared__ int tile[2][8];
+  const int t = threadIdx.x, n = blockDim.x;
+  int own[3] = {t, data[t], 7}, met = 0;
+  for (int r = 0; r < 3 + t % 2; ++r) {
+    const int before = own[r % 3] * 3 + r;
+    tile[met & 1][t] = before;
+    if (data[t] > r) {
+      __syncthreads();
+      own[(r + 1) % 3] += tile[met & 1][(t + 1) % n] - before;
+      ++met;
+    } else if (r == 2) {
+      break;
+    }
+  }
+  while (met < 4) {
+    tile[met & 1][t] = 0;
+    __syncthreads();
+    ++met;
+  }
+  out[t] = own[0] + 1000 * own[1] + 1000000 * own[2];
+}
+
+extern "C" __global__ void lanes_and_barriers(int* data) {
+  if (threadIdx.x < 4) {
+    data[threadIdx.x] += 1;
+    __syncthreads();
+  } else {
+    __syncthreads();
+    data[threadIdx.x] = shuffle_down(data[threadIdx.x], 1);
+  }
+}

@@ -88,16 +88,6 @@ extern "C" __global__ void fails_in_a_region(int* data, int limit) {
   data[threadIdx.x] += 1;
 }
 
-extern "C" __global__ void threads_part(int* data) {
-  if (threadIdx.x < 4) {
-    data[threadIdx.x] += 1;
-    __syncthreads();
-    data[threadIdx.x] += data[3 - threadIdx.x];
-  } else {
-    __syncthreads();
-  }
-}
-
 extern "C" __global__ void rounds_differ(int* data) {
   for (unsigned i = 0; i <= threadIdx.x; ++i) {
     data[threadIdx.x] += 1;
@@ -142,13 +132,3 @@ extern "C" __global__ void counted_after_leaving(const int* data, int* out, int 
 }
 
 // The last of them wait at the second barrier while the first are at the first.
-extern "C" __global__ void some_are_early(int* data) {
-  __shared__ int sum;
-  if (threadIdx.x == 0) sum = 0;
-  if (threadIdx.x < 4) {
-    __syncthreads();
-    if (threadIdx.x == 0) sum = 9;
-  }
-  __syncthreads();
-  data[threadIdx.x] = 1 + (threadIdx.x < 4 ? sum : 0);
-}

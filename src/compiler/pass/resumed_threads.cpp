@@ -1,0 +1,232 @@
+#include "compiler/pass/resumed_threads.hpp"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include "compiler/pass/runtime_abi.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+// In the total of a meeting: who is there, and in the lower bits for whom the predicate holds. A
+// block has 1024 threads at most.
+constexpr unsigned there_shift = 16;
+constexpr unsigned holds_mask = 0xffff;
+
+abi::barrier_kind kind_of(const CallInst& barrier) {
+  return static_cast<abi::barrier_kind>(
+      cast<ConstantInt>(barrier.getArgOperand(0))->getZExtValue());
+}
+
+std::vector<CallInst*> barriers_of(Function& body) {
+  std::vector<CallInst*> barriers;
+  for (Instruction& inst : instructions(body)) {
+    auto* call = dyn_cast<CallInst>(&inst);
+    auto which = call ? called_slot(*call) : std::nullopt;
+    if (!which) {
+      continue;
+    }
+    bool waits =
+        *which == slot::wait_until || *which == slot::wait_until_timer || *which == slot::nanosleep;
+    if (waits || (is_convergent(*which) && *which != slot::barrier)) {
+      return {};
+    }
+    if (*which == slot::barrier) {
+      barriers.push_back(call);
+    }
+  }
+  return barriers;
+}
+
+// Costs next to nothing, and does no harm where nobody asks for it.
+bool is_cheap(const Instruction& inst) {
+  if (auto* call = dyn_cast<CallInst>(&inst)) {
+    return call->getCalledFunction() && call->arg_empty() &&
+           call->getCalledFunction()->getName().starts_with("__sb_") && !called_slot(*call) &&
+           call->doesNotAccessMemory() && call->willReturn();
+  }
+  return isa<CastInst, ICmpInst, GetElementPtrInst, SelectInst>(inst) ||
+         (isa<BinaryOperator>(inst) && inst.getType()->isIntegerTy() && !inst.isIntDivRem());
+}
+
+// What can be known before everything else is computed there, so that it need not be kept.
+void compute_early(Function& body) {
+  Instruction* end = body.getEntryBlock().getTerminator();
+  ReversePostOrderTraversal<Function*> order(&body);
+  for (BasicBlock* block : order) {
+    if (block == &body.getEntryBlock()) {
+      continue;
+    }
+    for (Instruction& inst : make_early_inc_range(*block)) {
+      bool early = is_cheap(inst) && all_of(inst.operand_values(), [&](const Value* operand) {
+                     auto* made = dyn_cast<Instruction>(operand);
+                     return !made || made->getParent() == end->getParent();
+                   });
+      if (early) {
+        inst.dropUBImplyingAttrsAndMetadata();
+        inst.moveBefore(end);
+        inst.setDebugLoc({});
+      }
+    }
+  }
+}
+
+class resumption {
+ public:
+  resumption(Function& body, std::vector<CallInst*> barriers)
+      : body_(body), context_(body.getContext()), barriers_(std::move(barriers)) {}
+
+  meeting build() {
+    enter();
+    meet();
+    for (unsigned i = 0; i < barriers_.size(); ++i) {
+      stop_at(*barriers_[i], i + 1);
+    }
+    for (ReturnInst* end : returns_) {
+      IRBuilder<> builder(end);
+      builder.CreateStore(builder.getInt32(gone), place_);
+      arrive(builder, builder.getInt32(0));
+      end->eraseFromParent();
+    }
+    keep_values();
+    return meeting_;
+  }
+
+ private:
+  static constexpr std::uint32_t gone = ~0u;
+
+  // The first block is run once; behind it a thread goes on where it was.
+  void enter() {
+    BasicBlock& entry = body_.getEntryBlock();
+    Instruction* first = &*entry.getFirstNonPHIOrDbgOrAlloca();
+    for (Instruction& inst : entry) {
+      first = &inst;
+      if (is_contained(barriers_, &inst)) {
+        break;
+      }
+    }
+    BasicBlock* start = SplitBlock(&entry, first);
+    for (BasicBlock& block : body_) {
+      if (auto* end = dyn_cast<ReturnInst>(block.getTerminator())) {
+        returns_.push_back(end);
+      }
+    }
+    compute_early(body_);
+    auto* again = BasicBlock::Create(context_, "again", &body_, start);
+    entry.getTerminator()->setSuccessor(0, again);
+    IRBuilder<> builder(&entry, entry.begin());
+    place_ = builder.CreateAlloca(builder.getInt32Ty(), nullptr, "place");
+    builder.SetInsertPoint(entry.getTerminator());
+    builder.CreateStore(builder.getInt32(0), place_);
+    builder.SetInsertPoint(again);
+    total_ = builder.CreatePHI(builder.getInt32Ty(), 2, "total");
+    total_->addIncoming(builder.getInt32(0), &entry);
+    end_ = BasicBlock::Create(context_, "stops", &body_);
+    Value* place = builder.CreateLoad(builder.getInt32Ty(), place_);
+    resume_ = builder.CreateSwitch(place, end_, static_cast<unsigned>(barriers_.size()) + 1);
+    resume_->addCase(builder.getInt32(0), start);
+    start->replacePhiUsesWith(&entry, again);
+  }
+
+  // All have come to a barrier or returned.
+  void meet() {
+    IRBuilder<> builder(end_);
+    arrives_ = builder.CreatePHI(builder.getInt32Ty(), 4, "arrives");
+    arrives_->addIncoming(builder.getInt32(0), resume_->getParent());
+    meeting_.tally = create_tally(builder, abi::reduce_kind::add, arrives_);
+    auto* meet = BasicBlock::Create(context_, "meet", &body_);
+    builder.CreateBr(meet);
+    builder.SetInsertPoint(meet);
+    meeting_.place = create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
+    meeting_.place->setConvergent();
+    auto* over = BasicBlock::Create(context_, "over", &body_);
+    Value* there = builder.CreateLShr(meeting_.place, there_shift);
+    builder.CreateCondBr(builder.CreateIsNotNull(there), resume_->getParent(), over);
+    total_->addIncoming(meeting_.place, meet);
+    ReturnInst::Create(context_, over);
+  }
+
+  void arrive(IRBuilder<>& builder, Value* what) {
+    arrives_->addIncoming(what, builder.GetInsertBlock());
+    builder.CreateBr(end_);
+  }
+
+  void stop_at(CallInst& barrier, std::uint32_t number) {
+    BasicBlock* before = barrier.getParent();
+    BasicBlock* behind = SplitBlock(before, &barrier);
+    resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number), behind);
+    Instruction* end = before->getTerminator();
+    IRBuilder<> builder(end);
+    builder.CreateStore(builder.getInt32(number), place_);
+    Value* holds = builder.CreateIsNotNull(barrier.getArgOperand(1));
+    arrive(builder, builder.CreateAdd(builder.CreateZExt(holds, builder.getInt32Ty()),
+                                      builder.getInt32(1u << there_shift)));
+    end->eraseFromParent();
+    builder.SetInsertPoint(&barrier);
+    barrier.replaceAllUsesWith(result_of(builder, kind_of(barrier)));
+    barrier.eraseFromParent();
+  }
+
+  Value* result_of(IRBuilder<>& builder, abi::barrier_kind kind) {
+    Value* holds = builder.CreateAnd(total_, holds_mask);
+    Value* there = builder.CreateLShr(total_, there_shift);
+    switch (kind) {
+      case abi::barrier_kind::plain:
+        break;
+      case abi::barrier_kind::count:
+        return holds;
+      case abi::barrier_kind::and_:
+        return builder.CreateZExt(builder.CreateICmpEQ(holds, there), builder.getInt32Ty());
+      case abi::barrier_kind::or_:
+        return builder.CreateZExt(builder.CreateIsNotNull(holds), builder.getInt32Ty());
+    }
+    return builder.getInt32(0);
+  }
+
+  // What is made before a barrier and used behind it goes through memory.
+  void keep_values() {
+    DominatorTree dominators(body_);
+    SmallVector<Instruction*, 16> kept;
+    for (Instruction& inst : instructions(body_)) {
+      bool lost =
+          any_of(inst.uses(), [&](const Use& use) { return !dominators.dominates(&inst, use); });
+      if (lost) {
+        kept.push_back(&inst);
+      }
+    }
+    BasicBlock& entry = body_.getEntryBlock();
+    for (Instruction* inst : kept) {
+      DemoteRegToStack(*inst, false, entry.begin());
+    }
+  }
+
+  Function& body_;
+  LLVMContext& context_;
+  std::vector<CallInst*> barriers_;
+  SmallVector<ReturnInst*, 4> returns_;
+  AllocaInst* place_ = nullptr;  // the barrier at which a thread is; 0 at first
+  PHINode* total_ = nullptr;     // of the meeting before
+  SwitchInst* resume_ = nullptr;
+  BasicBlock* end_ = nullptr;
+  PHINode* arrives_ = nullptr;
+  meeting meeting_;
+};
+
+}  // namespace
+
+std::vector<meeting> resume_threads(Function& body) {
+  std::vector<CallInst*> barriers = barriers_of(body);
+  if (barriers.empty()) {
+    return {};
+  }
+  return {resumption(body, std::move(barriers)).build()};
+}
+
+}  // namespace sb::pass
