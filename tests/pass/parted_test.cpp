@@ -66,6 +66,29 @@ TEST_P(parted, lanes_meet_those_of_their_case) {
   EXPECT_THAT(data, ElementsAre(0b010001, 9, -5, 9, 0b010001, 9));
 }
 
+TEST_P(parted, lanes_may_return_from_within_branches) {
+  ASSERT_TRUE(loops("lanes_return"));
+  std::vector<int> data = {0, 1, 2, 3, 7};
+  device.run("lanes_return", {1}, {5}, 0, data.data());
+  EXPECT_THAT(data, ElementsAre(7000, 7011, 7002, -1, -1));
+}
+
+TEST_P(parted, lanes_of_one_case_fall_into_the_next) {
+  ASSERT_TRUE(loops("lanes_fall_through"));
+  std::vector<int> data = {0, 1, 4, 7, 0, 1};
+  device.run("lanes_fall_through", {1}, {6}, 0, data.data());
+  // 10 + (0 + 4) from case 0; together with the ones of case 1: 14 + 1 + 14 + 1.
+  EXPECT_THAT(data, ElementsAre(30114, 30101, -4, 93, 30114, 30101));
+}
+
+TEST_P(parted, lanes_leave_rounds_by_several_ways) {
+  ASSERT_TRUE(loops("lanes_leave_rounds"));
+  std::vector<int> data = {0, 1, 2, 3, 9};
+  device.run("lanes_leave_rounds", {1}, {5}, 0, data.data());
+  // Round 0 is left by the 2, round 1 by the 1 (which returns) and the 3.
+  EXPECT_THAT(data, ElementsAre(510, -4, 0, 4, 10));
+}
+
 TEST_P(parted, functions_in_which_threads_meet_are_inlined_whatever_the_program_says) {
   ASSERT_TRUE(loops("meets_in_calls"));
   std::vector<int> data = {1, 2, 3};

@@ -1,9 +1,13 @@
 #include "compiler/pass/part_leader.hpp"
 
+#include <llvm/Analysis/DominanceFrontier.h>
+#include <llvm/Analysis/PostDominators.h>
+#include <llvm/Analysis/RegionInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PassInstrumentation.h>
+#include <llvm/Transforms/Scalar/StructurizeCFG.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -77,6 +81,18 @@ block_set blocks_until(BasicBlock* first, const BasicBlock* meeting) {
   return found;
 }
 
+template <class Pass>
+void run_alone(Pass pass, Function& function) {
+  FunctionAnalysisManager analyses;
+  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
+  analyses.registerPass([] { return DominatorTreeAnalysis(); });
+  analyses.registerPass([] { return PostDominatorTreeAnalysis(); });
+  analyses.registerPass([] { return DominanceFrontierAnalysis(); });
+  analyses.registerPass([] { return RegionInfoAnalysis(); });
+  analyses.registerPass([] { return LoopAnalysis(); });
+  pass.run(function, analyses);
+}
+
 bool is_entered_at_first_only(const block_set& blocks, const BasicBlock* from) {
   for (BasicBlock* block : blocks) {
     for (BasicBlock* before : predecessors(block)) {
@@ -86,6 +102,13 @@ bool is_entered_at_first_only(const block_set& blocks, const BasicBlock* from) {
     }
   }
   return true;
+}
+
+// The two ways from a block, each entered from there only.
+bool are_apart(BasicBlock& block, const block_set& one, const block_set& other) {
+  return none_of(other, [&](BasicBlock* each) { return one.contains(each); }) &&
+         !one.contains(&block) && !other.contains(&block) &&
+         is_entered_at_first_only(one, &block) && is_entered_at_first_only(other, &block);
 }
 
 }  // namespace
@@ -136,15 +159,33 @@ bool part_leader::lead_one(const uniformity& uniform) {
                                                            : lead_through_branch(*largest, uniform);
 }
 
-// One return, and one way out of each loop: at its end.
+// Whether threads part at a branch whose ways run into each other before they all meet, as with
+// `return` inside of one, or cases that fall through.
+bool part_leader::is_tangled() {
+  uniformity uniform(function_, team_);
+  DominatorTree dominators(function_);
+  LoopInfo loops(dominators);
+  return any_of(function_, [&](BasicBlock& block) {
+    Loop* loop = loops.getLoopFor(&block);
+    if (uniform.branches_together(&block) || (loop && loop->isLoopExiting(&block)) ||
+        !has_meeting(part_of(block, uniform))) {
+      return false;
+    }
+    const BasicBlock* meeting = uniform.meeting_of(&block);
+    return !meeting ||
+           !are_apart(block, blocks_until(block.getTerminator()->getSuccessor(0), meeting),
+                      blocks_until(block.getTerminator()->getSuccessor(1), meeting));
+  });
+}
+
+// One return, branches whose ways are apart, and one way out of each loop: at its end.
 bool part_leader::prepare() {
   unify_returns(function_);
   lower_switches(function_);
-  FunctionAnalysisManager analyses;
-  analyses.registerPass([] { return PassInstrumentationAnalysis(); });
-  analyses.registerPass([] { return DominatorTreeAnalysis(); });
-  analyses.registerPass([] { return LoopAnalysis(); });
-  UnifyLoopExitsPass().run(function_, analyses);
+  run_alone(UnifyLoopExitsPass(), function_);
+  if (is_tangled()) {
+    run_alone(StructurizeCFGPass(), function_);
+  }
   while (leave_a_loop_at_its_end()) {
   }
   return true;
@@ -299,9 +340,7 @@ bool part_leader::lead_through_branch(BranchInst& branch, const uniformity& unif
   }
   block_set one = blocks_until(branch.getSuccessor(0), meeting);
   block_set other = blocks_until(branch.getSuccessor(1), meeting);
-  bool apart = none_of(other, [&](BasicBlock* each) { return one.contains(each); });
-  if (!apart || one.contains(block) || other.contains(block) ||
-      !is_entered_at_first_only(one, block) || !is_entered_at_first_only(other, block) ||
+  if (!are_apart(*block, one, other) ||
       (has_meeting(one) && has_meeting(other) && !may_meet_on_both_ways())) {
     return false;
   }

@@ -56,6 +56,7 @@ class part_leader {
 
   bool lead_one(const uniformity& uniform);
   bool prepare();
+  bool is_tangled();
   bool leave_a_loop_at_its_end();
   void leave_at_end(llvm::Loop& loop);
   block_set part_of(llvm::BasicBlock& block, const uniformity& uniform);

@@ -112,6 +112,57 @@ extern "C" __global__ void lanes_choose(int* data) {
   data[threadIdx.x] = v;
 }
 
+extern "C" __global__ void lanes_return(int* data) {
+  int v = data[threadIdx.x];
+  if (v & 1) {
+    if (v & 2) {
+      data[threadIdx.x] = -1;
+      return;
+    }
+    v += 10;
+  }
+  data[threadIdx.x] = v + 1000 * (int)__sb_rt_active_mask();
+}
+
+// Those of case 0 come to the second operation with those of case 1.
+extern "C" __global__ void lanes_fall_through(int* data) {
+  int v = data[threadIdx.x];
+  const unsigned first = __sb_rt_vote(~0u, 3, v == 0), both = __sb_rt_vote(~0u, 3, v < 2);
+  switch (v) {
+    case 0:
+      v = 10 + __sb_rt_reduce(first, 0, threadIdx.x);
+      [[fallthrough]];
+    case 1:
+      v += 1000 * __sb_rt_reduce(both, 0, v);
+      break;
+    case 4:
+      data[threadIdx.x] = -4;
+      return;
+    default:
+      v = -v;
+  }
+  data[threadIdx.x] = v + 100 * (__sb_rt_vote(~0u, 3, v < 0) != 0);
+}
+
+// The same in rounds, which lanes leave one after the other.
+extern "C" __global__ void lanes_leave_rounds(int* data) {
+  int v = data[threadIdx.x], sum = 0;
+  for (int r = 0; r < 4; ++r) {
+    const unsigned there = __sb_rt_active_mask();
+    if (v == r) {
+      if (r & 1) {
+        data[threadIdx.x] = -sum;
+        return;
+      }
+      sum += 500;
+    } else if (v == r + 2) {
+      break;
+    }
+    sum += __sb_rt_reduce(there & __sb_rt_active_mask(), 0, 1);
+  }
+  data[threadIdx.x] = sum;
+}
+
 __device__ __noinline__ int sum_of(int v, int* tile) {
   tile[threadIdx.x] = v;
   __syncthreads();
