@@ -158,6 +158,16 @@ void bind_warp(Function& function) {
 
 namespace {
 
+// A block knows its rows where it has the shape of its tile (usual_blocks.hpp). To write out what
+// each of them does gains nothing, but LLVM would, and takes its time.
+void leave_as_loop(BranchInst& end) {
+  LLVMContext& context = end.getContext();
+  auto* told = MDNode::get(context, MDString::get(context, "llvm.loop.unroll.disable"));
+  auto* id = MDNode::getDistinct(context, {nullptr, told});
+  id->replaceOperandWith(0, id);
+  end.setMetadata(LLVMContext::MD_loop, id);
+}
+
 // Rows in groups as long as there are enough of them, then one by one.
 void for_rows(IRBuilder<>& builder, Value* rows, function_ref<void(Value*)> group,
               function_ref<void(Value*)> single) {
@@ -173,14 +183,14 @@ void for_rows(IRBuilder<>& builder, Value* rows, function_ref<void(Value*)> grou
   builder.SetInsertPoint(groups);
   counting_loop first(builder, grouped, rows_in_group, "tid.y");
   group(first.index);
-  first.next(builder);
+  leave_as_loop(*first.next(builder));
   builder.CreateBr(rest);
   builder.SetInsertPoint(rest);
   builder.CreateCondBr(builder.CreateIsNotNull(left), singles, behind);
   builder.SetInsertPoint(singles);
   counting_loop next(builder, left, 1, "tid.y");
   single(builder.CreateAdd(grouped, next.index, "", true, true));
-  next.next(builder);
+  leave_as_loop(*next.next(builder));
   builder.CreateBr(behind);
   builder.SetInsertPoint(behind);
 }
@@ -240,7 +250,7 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
   } else {
     counting_loop y(builder, size[1], 1, "tid.y");
     along_x(function, y.index);
-    y.next(builder);
+    leave_as_loop(*y.next(builder));
   }
   z.next(builder);
   if (asserts) {
