@@ -176,7 +176,8 @@ int run_process(const std::vector<std::string>& command, const spawn_options& op
   const int status = wait_for_end(pid, options);
   running_child = 0;
   errno = 0;
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  options.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  return options.signal != 0 ? 128 + options.signal : WEXITSTATUS(status);
 }
 
 end_request::end_request() {

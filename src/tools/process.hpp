@@ -16,8 +16,9 @@ struct spawn_options {
   std::function<bool()> ask_to_end;
   int kept = -1;  // an open file that it gets, under the same number
   mutable bool timed_out = false;
-  std::string output;  // its standard output goes into this file
-  std::string errors;  // and its standard error into this one
+  mutable int signal = 0;  // the one that ended it; a program may also return 128 + n by itself
+  std::string output;      // its standard output goes into this file
+  std::string errors;      // and its standard error into this one
 };
 
 // Runs a program to its end, with our standard streams, and answers its exit status; 128 + n after

@@ -228,9 +228,9 @@ class run_command final : public subcommand {
     const bool started = status != 127 || errno == 0;
     if (!started) {
       fmt::print(stderr, "streambed run: cannot run {}: {}\n", program, std::strerror(errno));
-    } else if (status > 128 && !how.timed_out) {
-      fmt::print(stderr, "streambed run: the program was ended by signal {} ({})\n", status - 128,
-                 strsignal(status - 128));
+    } else if (how.signal != 0 && !how.timed_out) {
+      fmt::print(stderr, "streambed run: the program was ended by signal {} ({})\n", how.signal,
+                 strsignal(how.signal));
     }
     if (how.timed_out) {
       fmt::print(stderr, "streambed run: the program was ended after {} s (--timeout)\n", timeout_);

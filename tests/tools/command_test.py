@@ -53,6 +53,11 @@ class Run(unittest.TestCase):
         self.assertEqual(answer.returncode, 128 + signal.SIGSEGV)
         self.assertIn("signal 11", answer.stderr)
 
+    def test_a_status_above_128_that_the_program_returned_is_no_signal(self):
+        for status in (129, 137, 188, 255):
+            answer = streambed("run", "/bin/sh", "--", "-c", f"exit {status}")
+            self.assertEqual((answer.returncode, answer.stderr), (status, ""))
+
     def test_options_become_the_environment_of_the_program(self):
         answer = streambed("run", "--devices", "3", "--connections=1", "--launch-blocking",
                            "/usr/bin/env")
