@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 9;
+inline constexpr std::uint32_t version = 10;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -146,18 +146,20 @@ struct kernel_info {
   // Loop mode: the most threads that a row of blocks may have; 0: `entry` runs one block at a time.
   std::uint32_t row_threads;
   std::uint32_t row_width;  // rows are for blocks of this width only; 0: of any
-  // The same kernel in fiber mode, for blocks with warps that are not within one row. Null: this
-  // one runs every block.
+  // The same kernel for blocks with warps that are not within one row; if that is in loop mode too,
+  // its own is in fiber mode, for those of them with several layers (z). Null: this one runs all.
   const kernel_info* for_broken_rows;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
   const kernel_info* counted;
 };
 
-// Which of the two runs blocks of this size.
+// Which of them runs blocks of this size.
 inline const kernel_info& variant_for(const kernel_info& kernel, std::uint32_t x, std::uint32_t y,
                                       std::uint32_t z) {
   const bool whole_rows = x % 32 == 0 || (y == 1 && z == 1);
-  return kernel.for_broken_rows == nullptr || whole_rows ? kernel : *kernel.for_broken_rows;
+  if (kernel.for_broken_rows == nullptr || whole_rows) return kernel;
+  const kernel_info& broken = *kernel.for_broken_rows;
+  return broken.for_broken_rows == nullptr || z == 1 ? broken : *broken.for_broken_rows;
 }
 
 // Warp operations carry 64-bit payloads; 32-bit ones are zero-extended by the headers.

@@ -34,7 +34,9 @@ class loaded_kernels {
     std::vector<command_id>& before = found->second;
     if (first) {
       before = newest = pending();
-      if (kernel->for_broken_rows != nullptr) loading_.try_emplace(kernel->for_broken_rows, before);
+      for (auto* other = kernel->for_broken_rows; other; other = other->for_broken_rows) {
+        loading_.try_emplace(other, before);
+      }
     }
     std::erase_if(before, done);
     if (before.empty()) recent = kernel;

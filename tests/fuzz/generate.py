@@ -13,6 +13,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import guarded  # noqa: E402
+import linear  # noqa: E402
 import reals  # noqa: E402
 import tangled  # noqa: E402
 import tiles  # noqa: E402
@@ -25,6 +26,7 @@ HEAD = f"""// seed {{seed}}
 #include <cstdlib>
 #include <vector>
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -40,7 +42,8 @@ static u32 sum_of(const std::vector<u32>& v) {
 }
 
 struct shape { dim3 grid, block; };
-enum class blocks { any, flat, within, exact };  // of depth 1; no larger than the tile; of its shape
+// Of depth 1; no larger than the tile; of its shape. Or with warps over several rows.
+enum class blocks { any, flat, within, exact, broken };
 // `width`: of the blocks that the kernel is written for, or 0; `tile`: of a kernel with one.
 struct entry {
   const char* name;
@@ -52,6 +55,9 @@ struct entry {
 };
 
 static std::vector<shape> shapes_of(const entry& e) {
+  if (e.which == blocks::broken)
+    return {{3, dim3(16, 16)}, {dim3(2, 2), dim3(8, 8)}, {3, dim3(24, 4)}, {2, dim3(5, 7, 3)}, {3, dim3(33, 2)},
+            {2, dim3(1, 64)}, {2, dim3(31, 3)}, {2, dim3(32, 8)}, {2, dim3(8, 8, 4)}, {2, dim3(3, 1, 17)}, {3, 70}};
   if (e.tile.x == 1)
     return {{3, 64}, {dim3(2, 2), dim3(32, 3)}, {2, dim3(8, 8)}, {5, 96}, {2, 33}, {1, 1},
             {2, dim3(5, 3, 2)}, {1, 1024}, {40, 32}, {dim3(12, 2), dim3(16, 4)},
@@ -539,16 +545,17 @@ def entry(kernel):
     tile = isinstance(kernel, tiles.Tile)
     shape = f"dim3({kernel.columns}, {kernel.rows})" if tile else "1"
     which = "any" if not tile or kernel.deep else "flat" if kernel.blocks == "any" else kernel.blocks
+    which = "broken" if isinstance(kernel, linear.Linear) else which
     return (f'{{"{kernel.name}", {kernel.name}, {str(kernel.warps).lower()}, {getattr(kernel, "width", 0)}, {shape}, '
             f"blocks::{which}}}")
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line")):
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
             "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
-            "tile": lambda name: tiles.Tile(rng, name, free)}
+            "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)

@@ -26,6 +26,9 @@ class Guarded(reals.Reals):
                  "(x0 & 64) != 0", "g != n", "t > 0", "threadIdx.x > 2 && i < n", "t == 0", "(x0 ^ g) % 5 != 0"]
         self.conditions = rng.sample(every, rng.randint(1, 2))
 
+    def indices(self):
+        return ["  const u32 t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);"]
+
     def emit(self, text):
         self.lines.append("  " * self.depth + text)
 
@@ -249,7 +252,7 @@ class Guarded(reals.Reals):
                 self.step()
         head = [f"__global__ void {self.name}(const u32* in, u32* out, u32* sums, u32 n, u32 s) {{",
                 "  const u32 threads = blockDim.x * blockDim.y * blockDim.z;",
-                "  const u32 t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);",
+                *self.indices(),
                 "  const u32 g = t + threads * (blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z));",
                 "  const u32 i = blockIdx.x * blockDim.x + threadIdx.x, x0 = in[g & 1023];",
                 "  const u32 lane = t & 31, there = threads - (t & ~31u), below = (1u << lane) - 1;",

@@ -29,16 +29,6 @@ TEST_P(warps, a_block_adds_up_in_warps_whatever_its_shape) {
   }
 }
 
-TEST_P(warps, rows_that_break_warps_have_fibers) {
-  const abi::kernel_info& kernel = device.kernel("block_sum");
-  ASSERT_NE(kernel.for_broken_rows, nullptr);
-  EXPECT_EQ(kernel.for_broken_rows->mode, abi::kernel_mode::fibers);
-  EXPECT_EQ(kernel.for_broken_rows->static_shared_bytes, kernel.static_shared_bytes);
-  EXPECT_EQ(&abi::variant_for(kernel, 100, 1, 1), &kernel);
-  EXPECT_EQ(&abi::variant_for(kernel, 64, 4, 1), &kernel);
-  EXPECT_EQ(&abi::variant_for(kernel, 16, 4, 1), kernel.for_broken_rows);
-}
-
 TEST_P(warps, votes_count_the_lanes_that_are_there) {
   ASSERT_TRUE(loops("ranks"));
   for (unsigned threads : {1u, 20u, 32u, 70u}) {

@@ -7,6 +7,7 @@
 #include "compiler/pass/full_blocks.hpp"
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/leaving_threads.hpp"
+#include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/resumed_threads.hpp"
@@ -41,6 +42,12 @@ void build_one_loop(kernel& kernel, Function& function) {
   inline_all(calls);
 }
 
+// A region of a warp with 32 lanes, and of what is left.
+struct warp_functions {
+  Function* whole = nullptr;
+  Function* last = nullptr;
+};
+
 class block_builder : public lockstep_builder {
  public:
   block_builder(const kernel& kernel, Function& function)
@@ -48,7 +55,10 @@ class block_builder : public lockstep_builder {
         kernel_(kernel) {}
   ~block_builder() override {
     for (auto [region, warp] : warps_) {
-      warp->eraseFromParent();
+      if (warp.last != warp.whole) {
+        warp.last->eraseFromParent();
+      }
+      warp.whole->eraseFromParent();
     }
   }
 
@@ -61,14 +71,14 @@ class block_builder : public lockstep_builder {
     drop_marks(region);
     Function* warp = build_warp_function(kernel_, region);
     if (warp) {
-      warps_[&region] = warp;
+      warps_[&region] = {warp, has_linear_warps(*warp) ? without_vectors(*warp) : warp};
     }
     return warp != nullptr;
   }
 
   void run(Function& region, ArrayRef<Value*> args) override {
-    if (Function* warp = warps_.lookup(&region)) {
-      append_range(calls_, call_for_warps(builder_, *warp, args));
+    if (warp_functions warp = warps_.lookup(&region); warp.whole) {
+      append_range(calls_, call_for_warps(builder_, *warp.whole, *warp.last, args));
     } else {
       bind_thread(region);
       append_range(calls_, call_for_threads(builder_, kernel_, region, args));
@@ -93,7 +103,7 @@ class block_builder : public lockstep_builder {
   }
 
   const kernel& kernel_;
-  DenseMap<Function*, Function*> warps_;
+  DenseMap<Function*, warp_functions> warps_;
   Value* count_ = nullptr;
 };
 

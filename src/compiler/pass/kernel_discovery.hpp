@@ -21,7 +21,7 @@ struct usual_block {
 
 struct kernel {
   std::string symbol;                // mangled, as the host registers it
-  std::string fallback;              // symbol of the same kernel with fibers, if there is one
+  std::string fallback;              // symbol of the same kernel for other blocks, if there is one
   std::string counted;               // symbol of the same kernel with counters
   llvm::Function* source = nullptr;  // what clang emitted; empty once `body` has taken its blocks
   // void(params, self, tid.x, tid.y, tid.z): what one thread does.

@@ -27,6 +27,7 @@
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/joined_start.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
+#include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/managed_variables.hpp"
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/memory_limits.hpp"
@@ -113,6 +114,37 @@ bool build_in_parts(kernel& one) {
   return true;
 }
 
+// A block function for blocks whose rows break warps. Where there can be none, or not for all of
+// them, they get the version with fibers.
+void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel>& others) {
+  kernel linear = with_fibers;
+  ValueToValueMapTy map;
+  linear.mode = abi::kernel_mode::loop;
+  linear.symbol = one.symbol + ".linear";
+  linear.body = CloneFunction(with_fibers.body, map);
+  linear.body->setName(linear.symbol + ".body");
+  linear_blocks serves = make_warps_linear(linear);
+  if (serves != linear_blocks::none && !build_in_any_way(linear)) {
+    serves = linear_blocks::none;
+  }
+  if (serves != linear_blocks::all) {
+    one.fallback = linear.fallback = with_fibers.symbol;
+    others.push_back(with_fibers);
+  } else {
+    with_fibers.body->eraseFromParent();
+  }
+  if (serves == linear_blocks::none) {
+    linear.body->eraseFromParent();
+    return;
+  }
+  if (!linear.stores_thread_index) {
+    loop_over_blocks(*linear.body);
+    linear.row_threads = longest_row;
+  }
+  one.fallback = linear.symbol;
+  others.push_back(linear);
+}
+
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the
 // kernel as it was stays beside it.
 void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
@@ -141,8 +173,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
     loop_over_blocks(*one.body);
   }
   if (one.mode != abi::kernel_mode::fibers && one.needs_whole_warps) {
-    one.fallback = with_fibers.symbol;
-    fallbacks.push_back(with_fibers);
+    add_linear_warps(one, with_fibers, fallbacks);
     return;
   }
   if (with_fibers.body != one.body && with_fibers.symbol != one.symbol) {

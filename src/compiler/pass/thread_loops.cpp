@@ -6,6 +6,7 @@
 #include "compiler/pass/assertions.hpp"
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/reading_ahead.hpp"
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/row_groups.hpp"
@@ -42,7 +43,8 @@ Value* context_index(IRBuilder<>& builder, Value* x, Value* y, Value* z) {
   return builder.CreateNUWAdd(builder.CreateNUWMul(rows, wide(block_size(builder, 0))), wide(x));
 }
 
-void store_thread_index(IRBuilder<>& builder, Value* self, Value* const index[3]) {
+void store_thread_index(IRBuilder<>& builder, Value* self, Value* const index[3],
+                        Value* linear = nullptr) {
   auto store = [&](Value* value, std::size_t offset) {
     Value* place = builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), self, offset);
     // The engine's own memory: what the next kernel stores there is no race with this one.
@@ -51,7 +53,7 @@ void store_thread_index(IRBuilder<>& builder, Value* self, Value* const index[3]
   for (unsigned axis = 0; axis < 3; ++axis) {
     store(index[axis], offsetof(abi::thread_context, tid) + 4 * axis);
   }
-  store(linear_index(builder, index[0], index[1], index[2]),
+  store(linear ? linear : linear_index(builder, index[0], index[1], index[2]),
         offsetof(abi::thread_context, linear_tid));
 }
 
@@ -74,6 +76,11 @@ void bind(Function& function, Value* lane, Value* lanes) {
   Value* tid[] = {function.getArg(2), function.getArg(3), function.getArg(4)};
   Value* linear = nullptr;
   Value* context = nullptr;
+  if (lane && has_linear_warps(function)) {
+    linear = function.getArg(2);
+    context = builder.CreateZExt(linear, builder.getInt64Ty());
+    copy(place_of(builder, linear).axis, tid);
+  }
   auto linear_tid = [&] {
     return linear ? linear : linear = linear_index(builder, tid[0], tid[1], tid[2]);
   };
@@ -271,11 +278,15 @@ void inline_all(ArrayRef<CallInst*> calls) {
   }
 }
 
-std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& function,
+std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& whole, Function& last,
                                       ArrayRef<Value*> args) {
   Value* size[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     size[axis] = block_size(builder, axis);
+  }
+  if (has_linear_warps(whole)) {
+    size[0] = builder.CreateNUWMul(builder.CreateNUWMul(size[0], size[1]), size[2]);
+    size[1] = size[2] = builder.getInt32(1);
   }
   Function& caller = *builder.GetInsertBlock()->getParent();
   counting_loop z(builder, size[2], 1, "tid.z");
@@ -294,7 +305,7 @@ std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& function,
   for (BasicBlock* block : {full, part}) {
     builder.SetInsertPoint(block);
     all.back() = block == full ? builder.getInt32(32) : left;
-    calls.push_back(builder.CreateCall(&function, all));
+    calls.push_back(builder.CreateCall(block == full ? &whole : &last, all));
     builder.CreateBr(join);
   }
   builder.SetInsertPoint(join);
@@ -312,7 +323,9 @@ CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& f
   counting_loop lane(builder, lanes, 1, "lane");
   SmallVector<Value*, 16> all(args);
   all[2] = builder.CreateAdd(caller.getArg(2), lane.index, "", true, true);
-  if (kernel.stores_thread_index) {
+  if (kernel.stores_thread_index && has_linear_warps(function)) {
+    store_thread_index(builder, caller.getArg(1), place_of(builder, all[2]).axis, all[2]);
+  } else if (kernel.stores_thread_index) {
     store_thread_index(builder, caller.getArg(1), &all[2]);
   }
   all[all.size() - 2] = lane.index;

@@ -32,8 +32,11 @@ void bind_lane(llvm::Function& function);
 void bind_warp(llvm::Function& function);
 
 // Calls a warp's function for every warp of the block; rows of the block consist of whole warps, or
-// there is one row only. One call is for warps of 32 lanes, the other for what is left.
-std::vector<llvm::CallInst*> call_for_warps(llvm::IRBuilder<>& builder, llvm::Function& function,
+// there is one row only. One function is for warps of 32 lanes, the other for what is left. The
+// warps of linear_warps.hpp get their first lane's linear index as argument 2, and so do their
+// lanes.
+std::vector<llvm::CallInst*> call_for_warps(llvm::IRBuilder<>& builder, llvm::Function& whole,
+                                            llvm::Function& last,
                                             llvm::ArrayRef<llvm::Value*> args);
 
 // Calls `function` for every lane of the calling function's warp.

@@ -8,6 +8,7 @@
 #include <llvm/IR/PatternMatch.h>
 
 #include "compiler/pass/convergence.hpp"
+#include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -16,7 +17,7 @@ using namespace llvm;
 
 namespace {
 
-enum class builtin { none, of_thread, of_warp, of_block };
+enum class builtin { none, of_thread, of_row, of_warp, of_block };
 
 builtin builtin_of(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
@@ -25,7 +26,8 @@ builtin builtin_of(const CallBase& call) {
   }
   return StringSwitch<builtin>(callee->getName())
       .Cases("__sb_tid_x", "__sb_laneid", "__sb_linear_tid", "__sb_start_place", builtin::of_thread)
-      .Cases("__sb_tid_y", "__sb_tid_z", "__sb_warpid", builtin::of_warp)
+      .Cases("__sb_tid_y", "__sb_tid_z", builtin::of_row)
+      .Case("__sb_warpid", builtin::of_warp)
       .StartsWith("__sb_context_", builtin::of_thread)
       .Default(builtin::of_block);
 }
@@ -79,9 +81,12 @@ bool counts_threads_above(const Value* value) {
 
 // The thread's x, or its linear index: 32 of them follow each other in a warp, the first of which
 // is a multiple of 32.
-bool counts_lanes(const Value* value) {
+bool counts_lanes(const Value* value, bool has_linear_warps) {
   while (isa<ZExtInst, SExtInst>(value)) {
     value = cast<Instruction>(value)->getOperand(0);
+  }
+  if (has_linear_warps) {
+    return calls(value, {"__sb_linear_tid"});
   }
   const Value* one = nullptr;
   const Value* other = nullptr;
@@ -94,12 +99,13 @@ bool counts_lanes(const Value* value) {
 }
 
 // Cut off or compared at a multiple of 32, such a number is the same for all lanes.
-bool is_same_in_warp(const Instruction& inst) {
+bool is_same_in_warp(const Instruction& inst, bool has_linear_warps) {
   const APInt* number = nullptr;
-  if (inst.getNumOperands() != 2 || !counts_lanes(inst.getOperand(0)) ||
+  if (inst.getNumOperands() != 2 || !counts_lanes(inst.getOperand(0), has_linear_warps) ||
       !PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number)) ||
       number->getActiveBits() > 32) {
-    if (inst.getOpcode() == Instruction::And && counts_lanes(inst.getOperand(0)) &&
+    if (inst.getOpcode() == Instruction::And &&
+        counts_lanes(inst.getOperand(0), has_linear_warps) &&
         PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number))) {
       return number->countr_zero() >= 5;
     }
@@ -162,7 +168,8 @@ bool reads_constant(const LoadInst& load) {
          (argument && argument->hasNoAliasAttr() && argument->onlyReadsMemory());
 }
 
-uniformity::uniformity(Function& function, team team) : team_(team) {
+uniformity::uniformity(Function& function, team team)
+    : team_(team), has_linear_warps_(has_linear_warps(function)) {
   for (const BasicBlock& block : function) {
     number_[&block] = static_cast<int>(blocks_.size());
     blocks_.push_back(&block);
@@ -220,7 +227,7 @@ bool uniformity::is_always_same(const Instruction& inst) const {
   auto* call = dyn_cast<CallBase>(&inst);
   auto which = call ? called_slot(*call) : std::nullopt;
   if (team_ == team::warp) {
-    return is_warp_meeting(inst) || is_same_in_warp(inst);
+    return is_warp_meeting(inst) || is_same_in_warp(inst, has_linear_warps_);
   }
   return which && *which == slot::barrier;
 }
@@ -239,6 +246,8 @@ bool uniformity::is_own(const Instruction& inst) const {
     switch (builtin_of(*call)) {
       case builtin::of_thread:
         return true;
+      case builtin::of_row:
+        return team_ == team::block || has_linear_warps_;
       case builtin::of_warp:
         return team_ == team::block;
       case builtin::of_block:

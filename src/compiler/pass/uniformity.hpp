@@ -5,7 +5,8 @@
 // there in the meantime would be a data race. Volatile and atomic accesses are each thread's own.
 //
 // For the threads of a warp the same, and more: warps are taken to lie in one row of the block (its
-// width is a multiple of 32, or it has one row only), so y, z and x / 32 are the same for all.
+// width is a multiple of 32, or it has one row only), so y, z and x / 32 are the same for all; or,
+// in functions for other blocks (linear_warps.hpp), only the linear index / 32 is.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -51,6 +52,7 @@ class uniformity {
   void part_ways(const llvm::BasicBlock* block);
 
   team team_;
+  bool has_linear_warps_;
   std::vector<const llvm::BasicBlock*> blocks_;
   llvm::DenseMap<const llvm::BasicBlock*, int> number_;
   std::vector<int> meeting_;  // immediate post-dominator by number

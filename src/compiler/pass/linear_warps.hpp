@@ -1,0 +1,37 @@
+// Blocks whose rows break warps (16x16, 24x4, ...): a kernel with warp operations once more, for
+// warps that go on from the end of a row to the next.
+//
+//   int t = threadIdx.y * blockDim.x + threadIdx.x, lane = t % 32;
+//   for (int d = 16; d > 0; d /= 2) v += __shfl_down_sync(~0u, v, d);
+//
+// A warp's function is given the linear index of its first lane, and x, y and z of a lane are
+// computed from that. Nothing but t / 32 and the like is the same for all lanes then; so t is
+// looked for in the code.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "compiler/pass/kernel_discovery.hpp"
+
+namespace sb::pass {
+
+enum class linear_blocks { none, of_one_layer, all };
+
+// Makes the body of a thread one for such warps, and answers which blocks it serves: it is not
+// worth it where nothing looks at the rows, and a body that knows y and not z takes y to be the
+// row.
+linear_blocks make_warps_linear(const kernel& kernel);
+// Whether the function is such a body, or was made of one.
+bool has_linear_warps(const llvm::Function& function);
+
+// A copy of a warp's function whose loops over lanes stay as they are. The last warp of a block is
+// not worth the time that it takes to make vectors for any number of lanes.
+llvm::Function* without_vectors(llvm::Function& warp);
+
+struct thread_place {
+  llvm::Value* axis[3];
+};
+// Where the thread with the linear index is in its block. Made of what vectors can do.
+thread_place place_of(llvm::IRBuilder<>& builder, llvm::Value* linear);
+
+}  // namespace sb::pass
