@@ -26,6 +26,7 @@ TEST_P(linear_warps, rows_that_break_warps_need_no_fibers) {
     EXPECT_EQ(kernel.mode, abi::kernel_mode::loop) << name;
     EXPECT_EQ(broken->mode, abi::kernel_mode::loop) << name;
     EXPECT_EQ(broken->static_shared_bytes, kernel.static_shared_bytes);
+    EXPECT_STREQ(broken->name, name);  // timelines name it as the program does
     EXPECT_EQ(&abi::variant_for(kernel, 100, 1, 1), &kernel);
     EXPECT_EQ(&abi::variant_for(kernel, 64, 4, 2), &kernel);
     EXPECT_EQ(&abi::variant_for(kernel, 16, 16, 1), broken);

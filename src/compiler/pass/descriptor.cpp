@@ -1,6 +1,5 @@
 #include "compiler/pass/descriptor.hpp"
 
-#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 
 namespace sb::pass {
@@ -36,7 +35,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
         ConstantStruct::get(param_type, {number(one.offset), number(one.size), number(one.flags)}));
   }
   auto* array = ConstantArray::get(ArrayType::get(param_type, params.size()), params);
-  auto* name = ConstantDataArray::getString(context, demangle(kernel.symbol));
+  auto* name = ConstantDataArray::getString(context, kernel.name);
 
   // The fields of abi::kernel_info in their order; the compiler that reads them pads as LLVM does.
   Constant* fields[] = {

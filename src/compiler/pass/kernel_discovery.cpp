@@ -1,6 +1,7 @@
 #include "compiler/pass/kernel_discovery.hpp"
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Demangle/Demangle.h>
 #include <llvm/IR/Constants.h>
 
 #include "compiler/pass/managed_variables.hpp"
@@ -69,6 +70,7 @@ std::vector<kernel> discover_kernels(Module& module) {
   for (Function* function : kernels) {
     kernel one;
     one.symbol = function->getName().str();
+    one.name = demangle(one.symbol);
     one.source = function;
     if (auto bound = bounds.find(function); bound != bounds.end()) {
       if (!bound->second.empty() && bound->second[0] != 0) {

@@ -20,7 +20,8 @@ struct usual_block {
 };
 
 struct kernel {
-  std::string symbol;                // mangled, as the host registers it
+  std::string symbol;                // mangled, as the host registers it; other versions add to it
+  std::string name;                  // demangled, the same for all versions
   std::string fallback;              // symbol of the same kernel for other blocks, if there is one
   std::string counted;               // symbol of the same kernel with counters
   llvm::Function* source = nullptr;  // what clang emitted; empty once `body` has taken its blocks
