@@ -454,7 +454,15 @@ void host_clocks::watch() {
   while (!stopped_) {
     watch_.wait_for(lock, period);
     if (stopped_) return;
-    if (stepping_ || running_ == nullptr || running_->inside.load(std::memory_order_acquire)) {
+    if (!stepping_ && running_ == nullptr) {
+      if (thread* beside = first_outside(); beside != nullptr && first_ready() == nullptr) {
+        step_beside(lock, *beside);
+        choose(lock);
+      }
+      seen = 0;
+      continue;
+    }
+    if (stepping_ || running_->inside.load(std::memory_order_acquire)) {
       seen = 0;
       continue;
     }
@@ -465,8 +473,9 @@ void host_clocks::watch() {
     }
     silent += since;
     if (silent < patience_ns) continue;
-    if (first_ready() == nullptr && (silent < patience_for_the_device_ns || device_.idle()))
-      continue;
+    // Once the run depends on this machine, there is nothing to be patient for.
+    const std::uint64_t patience = deterministic_ ? patience_for_the_device_ns : patience_ns;
+    if (first_ready() == nullptr && (silent < patience || device_.idle())) continue;
     thread& lost = *std::exchange(running_, nullptr);
     // One that has prepared to wait waits.
     if (lost.at == thread::state::runs) lost.at = thread::state::outside;
@@ -477,8 +486,15 @@ void host_clocks::watch() {
   }
 }
 
+host_clocks::thread* host_clocks::first_outside() {
+  const auto found = std::find_if(threads_.begin(), threads_.end(),
+                                  [](const auto& t) { return t->at == thread::state::outside; });
+  return found != threads_.end() ? found->get() : nullptr;
+}
+
 // The only thread that could run looks at memory, it seems: the device goes on event by event, and
-// the thread has time to see what each has written. Its clock will be that of the event.
+// the thread has time to see what each has written. Its clock will be that of the event. Kernels
+// look at what the thread has written meanwhile, for as long as they wait for memory.
 void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent) {
   constexpr std::uint64_t look_ns = 100'000;
   constexpr auto pause = std::chrono::microseconds(200);
@@ -486,11 +502,12 @@ void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent
          silent.at == thread::state::outside) {
     stepping_ = true;
     lock.unlock();
+    const bool looks = device_.look_again();
     const std::uint64_t next = device_.next_ns();
     lock.lock();
     stepping_ = false;
-    if (next == never) return;
-    step(lock, next);
+    if (next == never && !looks) return;
+    if (next != never) step(lock, next);
     (void)silent_ns(silent);
     for (std::uint64_t looked = 0; looked < look_ns && !stopped_; looked += silent_ns(silent)) {
       watch_.wait_for(lock, pause);

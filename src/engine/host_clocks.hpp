@@ -41,7 +41,11 @@ class host_clocks {
    public:
     [[nodiscard]] virtual std::uint64_t next_ns() = 0;  // never: nothing is on its way
     virtual void step() = 0;                            // makes the next one happen
-    [[nodiscard]] virtual bool idle() const = 0;        // nothing is on its way; does nothing
+    // Nothing is on its way, and nothing looks for what the host writes; does nothing.
+    [[nodiscard]] virtual bool idle() const = 0;
+    // Lets what waits for memory look at it again: the host writes it unseen. False: nothing waits
+    // for memory.
+    virtual bool look_again() { return false; }
     // Nothing can happen any more. True when something did all the same.
     [[nodiscard]] virtual bool hung() = 0;
     virtual void host_ran(std::uint64_t ns) = 0;  // a thread had its turn until then
@@ -136,6 +140,7 @@ class host_clocks {
   thread* make(std::uint64_t ns);
   void await_turn(std::unique_lock<std::mutex>& lock, thread& me);
   thread* first_ready();
+  thread* first_outside();
   [[nodiscard]] std::uint64_t silent_ns(thread& one) const;
   void watch();
   std::size_t wake_locked(const void* key, std::size_t count, std::uint64_t ns, bool by_thread);

@@ -297,6 +297,11 @@ void modelled::host_ran(std::uint64_t ns) {
   changed_ = true;
 }
 
+bool modelled::look_again() {
+  changed_ = !spinners_.empty();
+  return changed_;
+}
+
 // A kernel that gives up looking after many times is none that hangs.
 bool modelled::hung() {
   constexpr int most_looks = 100'000;

@@ -67,7 +67,8 @@ class modelled final : public host_clocks::events {
   // host_clocks::events
   std::uint64_t next_ns() override;
   void step() override;
-  bool idle() const override { return events_.empty(); }
+  bool idle() const override { return events_.empty() && spinners_.empty(); }
+  bool look_again() override;
   bool hung() override;
   void host_ran(std::uint64_t ns) override;
   std::uint32_t calling_thread() override;  // clock_hooks.cpp

@@ -178,6 +178,11 @@ class Modelled(unittest.TestCase):
         done = self.run_modelled(HERE / "programs/flag.cu", "--quiet")
         self.assertTrue(done.stdout.endswith("\nok\n"), done.stdout)
 
+    def test_host_and_kernel_answer_each_other_by_memory_alone(self):
+        for arguments in ((), ("beside",)):
+            done = self.run_modelled(HERE / "programs/mailbox.cu", "--quiet", arguments=arguments)
+            self.assertEqual(done.stdout, "ok\n")
+
     def test_a_kernel_without_room_waits_and_its_cost_is_what_a_priority_gains(self):
         self.run_modelled(HERE / "programs/full.cu", "--quiet", name="full")
         facts = self.explained(self.work / "full.sbt")
