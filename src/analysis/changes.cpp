@@ -171,6 +171,7 @@ graph_costs graph_costs_of(const trace::trace& t) {
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
                      const graph_costs& costs) {
   std::vector<step>& steps = p.threads[thread];
+  std::map<number, number> last;  // by stream: of the time before
   for (const std::vector<std::size_t>& time : times) {
     const bool captures = &time == &times.front();
     step& launch = steps[time.back()];
@@ -185,16 +186,22 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
       s.before = s.between = s.after = 0;
     }
     launch.between += costs.launch + (captures ? costs.instantiate : 0);
+    std::map<number, number> now;
     for (issue& k : nodes) {
       k.offset = launch.between;
       launch.issues.push_back(k);
       task& node = p.tasks[k.operation];
-      const bool comes_first = k.operation == nodes.front().operation;
+      const bool comes_first = !now.contains(node.stream);
+      now[node.stream] = k.operation;
+      for (const auto& [stream, before] : last) {
+        if (comes_first && stream != node.stream) node.after.push_back(before);
+      }
       if (comes_first && node.start == start_rule::as_recorded) continue;
       node.lag = std::min(node.lag, costs.gap);
       node.start = comes_first ? start_rule::by_gap : start_rule::as_recorded;
       node.held = never;
     }
+    last = std::move(now);
   }
 }
 

@@ -49,7 +49,8 @@ struct graph_costs {
 [[nodiscard]] graph_costs graph_costs_of(const trace::trace& t);
 
 // The launches in these calls, which are the same each time, become launches of one graph. The
-// first time captures it too: it takes the calls as they are.
+// first time captures it too: it takes the calls as they are. With work of several streams, each of
+// them has a branch of the graph, which begins when all of the time before is done.
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
                      const graph_costs& costs);
 

@@ -38,7 +38,7 @@ std::string words_of(const trace::operation& o, number place) {
   return words;
 }
 
-// One stream's launches that follow each other, and a number for each: equal ones have the same.
+// Launches that follow each other, and a number for each: equal ones have the same.
 struct run {
   std::vector<std::size_t> steps;
   std::vector<std::size_t> what;
@@ -46,8 +46,8 @@ struct run {
 
 class finder {
  public:
-  finder(const trace::trace& t, const program& p, number thread)
-      : trace_(t), steps_(p.threads[thread]) {}
+  finder(const trace::trace& t, const program& p, number thread, sequence_streams streams)
+      : trace_(t), program_(p), steps_(p.threads[thread]), streams_(streams) {}
 
   std::map<std::vector<std::size_t>, std::vector<std::vector<std::size_t>>> go() {
     const std::vector<run> runs = all_runs();
@@ -74,13 +74,20 @@ class finder {
         continue;
       }
       const trace::operation& o = trace_.operations[steps_[i].issues[0].operation];
-      if (stream == none || o.stream != stream) runs.emplace_back();
+      if (stream == none || !go_together(stream, o.stream)) runs.emplace_back();
       stream = o.stream;
       const std::string words = words_of(o, trace_.calls[steps_[i].call].place);
       runs.back().steps.push_back(i);
       runs.back().what.push_back(kinds_.emplace(words, kinds_.size()).first->second);
     }
     return runs;
+  }
+
+  [[nodiscard]] bool go_together(number a, number b) const {
+    if (a == b) return true;
+    const program_stream &one = program_.streams[a], &other = program_.streams[b];
+    return streams_ == sequence_streams::several && one.kind != stream_kind::legacy &&
+           other.kind != stream_kind::legacy && one.device == other.device;
   }
 
   void add(const run& r, std::size_t from, std::size_t length) {
@@ -113,17 +120,20 @@ class finder {
   }
 
   const trace::trace& trace_;
+  const program& program_;
   const std::vector<step>& steps_;
+  sequence_streams streams_;
   std::map<std::string, std::size_t> kinds_;
   std::map<std::vector<std::size_t>, std::vector<std::vector<std::size_t>>> found_;
 };
 
 }  // namespace
 
-std::vector<repeated_sequence> repeated_sequences(const trace::trace& t, const program& p) {
+std::vector<repeated_sequence> repeated_sequences(const trace::trace& t, const program& p,
+                                                  sequence_streams streams) {
   std::vector<repeated_sequence> result;
   for (number thread = 0; thread < p.threads.size(); ++thread) {
-    for (auto& [what, times] : finder(t, p, thread).go()) {
+    for (auto& [what, times] : finder(t, p, thread, streams).go()) {
       if (times.size() > 1) result.push_back({thread, std::move(times)});
     }
   }

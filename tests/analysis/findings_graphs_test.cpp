@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "findings_checks.hpp"
 #include "program_builder.hpp"
 
@@ -102,6 +104,54 @@ TEST(FindingsOfGraphs, CopiesAreOfTheSequence) {
   EXPECT_NE(f.change.find("8 of them into a graph once and launch that 50 times"),
             std::string::npos)
       << f.change;
+}
+
+struct in_turn {
+  int streams = 3, times = 100;
+  nanoseconds kernel = 1_us;
+  bool legacy = false;   // one of them is the default stream
+  bool repeats = true;   // the same work each time
+  bool records = false;  // an event behind each kernel
+};
+
+trace::trace launched_in_turn(const in_turn& q) {
+  program_builder b = with_costs();
+  const number data = b.allocation(trace::memory_kind::device, 1 << 20);
+  std::vector<number> streams;
+  while (streams.size() < static_cast<std::size_t>(q.streams)) streams.push_back(b.stream());
+  if (q.legacy) streams.back() = b.legacy();
+  for (int i = 0; i < q.times; ++i) {
+    for (const number s : streams) {
+      b.line(151).kernel(s, "step", q.kernel);
+      b.writes(data, s + (q.repeats ? 0 : 1024 * static_cast<std::uint64_t>(i)), 1);
+      if (q.records) b.record(s, b.event());
+    }
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfGraphs, ShortKernelsForSeveralStreamsInTurnAreFound) {
+  const trace::trace t = launched_in_turn({});
+  const finding f = found(t, "launch-bound-kernels");
+  EXPECT_EQ(f.count, 294U);  // 14 graphs of 21
+  EXPECT_NE(f.change.find("21 of them into a graph once and launch that 14 times"),
+            std::string::npos)
+      << f.change;
+  // Behind the calls that are captured comes what each stream runs, 14 times 7 kernels.
+  expect_about(f.cost, (300 - 21) * launch - instantiate - graph_launch - 14 * 7 * (1_us + gap));
+}
+
+TEST(FindingsOfGraphs, KernelsOfSeveralStreamsThatAreLongerThanOneStreamsTurnAreHealthy) {
+  found(launched_in_turn({.kernel = 10_us}), "launch-bound-kernels");
+  expect_without(launched_in_turn({.kernel = 13_us}), "launch-bound-kernels");
+}
+
+TEST(FindingsOfGraphs, SeveralStreamsThatNoCaptureCanHaveTogetherAreHealthy) {
+  expect_without(launched_in_turn({.streams = 2, .legacy = true}), "launch-bound-kernels");
+  expect_without(launched_in_turn({.repeats = false}), "launch-bound-kernels");
+  expect_without(launched_in_turn({.records = true}), "launch-bound-kernels");
+  expect_without(launched_in_turn({.times = 10}), "launch-bound-kernels");
 }
 
 TEST(FindingsOfGraphs, LaunchesWithOtherArgumentsDoNotRepeat) {

@@ -56,8 +56,12 @@ class Advice(unittest.TestCase):
         self.check("launch-bound-kernels", 2, "sequence", 50, 20)
         self.check("launch-bound-kernels", 2, "copy_sequence", 100, 6)
 
+    def test_a_graph_of_several_streams(self):
+        self.check("launch-bound-kernels", 2, "streams_in_turn", 20, 7)
+
     def test_a_sequence_that_comes_too_seldom_for_a_graph(self):
         self.assertEqual(self.explained("sequence", "as_is", 1, 30)["findings"], [])
+        self.assertEqual(self.explained("streams_in_turn", "as_is", 1, 10)["findings"], [])
 
     def test_copies_in_the_streams_of_their_data(self):
         self.check("synchronous-copy-in-loop", 12, "copies_back")

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/repeats.hpp"
 #include "analysis/rules/rules.hpp"
@@ -12,27 +13,31 @@ namespace sb::analysis {
 namespace {
 
 struct sums {
-  std::size_t operations = 0, kernels = 0, graphs = 0;
+  std::size_t operations = 0, kernels = 0, graphs = 0, streams = 0;
   std::size_t length = 0, times = 0;  // of the one that has most
   nanoseconds ran = 0, launching = 0;
 };
 
-// What a sequence takes, all its times together.
+// What a sequence takes, all its times together. Of several streams, which run side by side, the
+// one with the most to do.
 sums sums_of(const evidence& e, const repeated_sequence& r) {
   sums s;
   s.length = r.times[0].size();
   s.times = r.times.size();
   s.graphs = 1;
+  std::map<number, nanoseconds> ran;
   for (const std::vector<std::size_t>& time : r.times) {
     for (const std::size_t i : time) {
       const step& call = e.p.threads[r.thread][i];
       const number operation = call.issues[0].operation;
+      const task& work = e.p.tasks[operation];
       ++s.operations;
       s.kernels += e.t.operations[operation].kind == trace::operation_kind::copy ? 0 : 1;
-      s.ran += e.p.tasks[operation].duration;
       s.launching += call.own();
+      s.ran = std::max(s.ran, ran[work.stream] += work.duration);
     }
   }
+  s.streams = ran.size();
   return s;
 }
 
@@ -42,32 +47,25 @@ bool pays(const sums& s, const graph_costs& costs) {
   return s.ran < s.launching && with < s.launching;
 }
 
-std::string change_of(const sums& all) {
-  return fmt::format(
-      "Capture {} (cudaStreamBeginCapture, cudaGraphInstantiate), which is in the cost, or put the "
-      "work of several kernels into one.",
-      all.graphs == 1
-          ? fmt::format("{} of them into a graph once and launch that {} times", all.length,
-                        all.times)
-          : fmt::format("each of the {} sequences that repeat into a graph once and launch that; "
-                        "the most frequent has {} of them and comes {} times",
-                        all.graphs, all.length, all.times));
-}
-
-}  // namespace
-
-void find_launch_bound_kernels(const evidence& e, findings& out) {
-  const graph_costs costs = graph_costs_of(e.t);
-  program changed = e.p;
+// All sequences that are worth a graph, and what the run gains when they are launched as that.
+struct as_graphs {
   std::vector<number> operations;
   sums all;
-  for (const repeated_sequence& r : repeated_sequences(e.t, e.p)) {
+  nanoseconds gain = 0;
+};
+
+as_graphs launched_as_graphs(const evidence& e, sequence_streams streams) {
+  const graph_costs costs = graph_costs_of(e.t);
+  program changed = e.p;
+  as_graphs result;
+  sums& all = result.all;
+  for (const repeated_sequence& r : repeated_sequences(e.t, e.p, streams)) {
     const sums s = sums_of(e, r);
     if (!pays(s, costs)) continue;
     launch_as_graph(changed, r.thread, r.times, costs);
     for (const std::vector<std::size_t>& time : r.times) {
       for (const std::size_t i : time) {
-        operations.push_back(e.p.threads[r.thread][i].issues[0].operation);
+        result.operations.push_back(e.p.threads[r.thread][i].issues[0].operation);
       }
     }
     if (s.operations > all.length * all.times) {
@@ -77,25 +75,51 @@ void find_launch_bound_kernels(const evidence& e, findings& out) {
     all.operations += s.operations;
     all.kernels += s.kernels;
     all.graphs += s.graphs;
+    all.streams = std::max(all.streams, s.streams);
     all.ran += s.ran;
     all.launching += s.launching;
   }
-  if (operations.empty()) return;
-  const nanoseconds cost = e.gain(changed);
-  if (!e.worth(cost)) return;
+  if (!result.operations.empty()) result.gain = e.gain(changed);
+  return result;
+}
 
-  std::sort(operations.begin(), operations.end());
+std::string change_of(const sums& all) {
+  return fmt::format(
+      "Capture {} (cudaStreamBeginCapture, cudaGraphInstantiate), which is in the cost, or put the "
+      "work of several kernels into one.{}",
+      all.graphs == 1
+          ? fmt::format("{} of them into a graph once and launch that {} times", all.length,
+                        all.times)
+          : fmt::format("each of the {} sequences that repeat into a graph once and launch that; "
+                        "the most frequent has {} of them and comes {} times",
+                        all.graphs, all.length, all.times),
+      all.streams == 1 ? ""
+                       : " One capture has all the streams when the others begin with a wait for "
+                         "an event of the first, and the first waits for theirs at the end.");
+}
+
+}  // namespace
+
+void find_launch_bound_kernels(const evidence& e, findings& out) {
+  as_graphs found = launched_as_graphs(e, sequence_streams::one);
+  as_graphs together = launched_as_graphs(e, sequence_streams::several);
+  if (together.gain > found.gain) found = std::move(together);
+  if (found.operations.empty() || !e.worth(found.gain)) return;
+
+  const sums& all = found.all;
+  std::sort(found.operations.begin(), found.operations.end());
   finding f;
   f.rule = "launch-bound-kernels";
   f.title = fmt::format("{} short {}: launching them takes longer than running them",
                         all.operations, all.kernels == all.operations ? "kernels" : "operations");
   f.why = fmt::format(
-      "They ran for {}; the calls that launched them took {}. The device waits for "
+      "They ran for {}{}; the calls that launched them took {}. The device waits for "
       "the host.",
-      text_of_time(all.ran), text_of_time(all.launching));
+      text_of_time(all.ran), all.streams == 1 ? "" : " in the stream that has most of them",
+      text_of_time(all.launching));
   f.change = change_of(all);
-  f.cost = cost;
-  add_operations(e.t, f, operations);
+  f.cost = found.gain;
+  add_operations(e.t, f, found.operations);
   out.push_back(std::move(f));
 }
 

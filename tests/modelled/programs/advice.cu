@@ -93,6 +93,47 @@ void sequence(bool applied, int times, int length, bool copies) {
   cudaStreamSynchronize(s);
 }
 
+// Short kernels, for each stream in turn; applied: a graph that has a branch for each.
+void streams_in_turn(bool applied, int times, int length) {
+  constexpr int streams = 3;
+  float* device[streams];
+  cudaStream_t s[streams];
+  cudaEvent_t fork, done[streams];
+  cudaEventCreateWithFlags(&fork, cudaEventDisableTiming);
+  for (int i = 0; i < streams; ++i) {
+    cudaMalloc(&device[i], part * sizeof(float));
+    cudaStreamCreate(&s[i]);
+    cudaEventCreateWithFlags(&done[i], cudaEventDisableTiming);
+  }
+  tiny<<<1, 32, 0, s[0]>>>(device[0]);
+  cudaStreamSynchronize(s[0]);
+  const auto body = [&] {
+    for (int k = 0; k < length; ++k)
+      for (int i = 0; i < streams; ++i) tiny<<<1, 32, 0, s[i]>>>(device[i]);
+  };
+  cudaGraph_t graph;
+  cudaGraphExec_t exec;
+  if (applied) {
+    cudaStreamBeginCapture(s[0], cudaStreamCaptureModeGlobal);
+    cudaEventRecord(fork, s[0]);
+    for (int i = 1; i < streams; ++i) cudaStreamWaitEvent(s[i], fork, 0);
+    body();
+    for (int i = 1; i < streams; ++i) {
+      cudaEventRecord(done[i], s[i]);
+      cudaStreamWaitEvent(s[0], done[i], 0);
+    }
+    cudaStreamEndCapture(s[0], &graph);
+    cudaGraphInstantiate(&exec, graph, 0);
+  }
+  for (int k = 0; k < times; ++k) {
+    if (applied)
+      cudaGraphLaunch(exec, s[0]);
+    else
+      body();
+  }
+  cudaDeviceSynchronize();
+}
+
 // A synchronous copy behind each kernel; applied: asynchronous, in the kernel's stream.
 void copies_back(bool applied) {
   constexpr int streams = 4, n = 1 << 20;
@@ -208,6 +249,7 @@ int main(int count, char** words) {
   if (what == "kernels") kernels(applied);
   if (what == "sequence") sequence(applied, times, length, false);
   if (what == "copy_sequence") sequence(applied, times, length, true);
+  if (what == "streams_in_turn") streams_in_turn(applied, times, length);
   if (what == "copies_back") copies_back(applied);
   if (what == "pipeline") pipeline(times);
   if (what == "send_back") send_back(applied, times);
