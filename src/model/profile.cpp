@@ -1,5 +1,7 @@
 #include "model/profile.hpp"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -242,11 +244,17 @@ std::string print_profile(const profile& p, const profile& base) {
 }
 
 std::optional<profile> load_profile(const std::string& name_or_path, std::string& error) {
-  if (const profile* found = find_profile(name_or_path); found != nullptr) return *found;
+  if (const profile* known = find_profile(name_or_path); known != nullptr) return *known;
   if (name_or_path.find('/') == std::string::npos && !name_or_path.ends_with(".profile")) {
     error = "there is no device '" + name_or_path + "'. There are:";
     for (const profile& p : built_in_profiles()) error += " " + p.key;
     error += ", or the path of a profile file (with a '/', or ending in .profile)";
+    return std::nullopt;
+  }
+  // Reading one would throw.
+  struct stat found{};
+  if (stat(name_or_path.c_str(), &found) == 0 && S_ISDIR(found.st_mode)) {
+    error = name_or_path + ": it is a folder, not a profile";
     return std::nullopt;
   }
   std::ifstream in(name_or_path, std::ios::binary);

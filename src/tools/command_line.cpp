@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -9,6 +11,8 @@ namespace sb::tools {
 namespace {
 
 constexpr int usage_error = 2;
+
+std::string range_of(int most) { return most == 0 ? "1 or more" : fmt::format("1 to {}", most); }
 
 void add_option(CLI::App& app, const option& what) {
   CLI::Option* added = std::visit(
@@ -24,12 +28,19 @@ void add_option(CLI::App& app, const option& what) {
   if (!what.allowed.empty()) added->check(CLI::IsMember(what.allowed));
   if (std::holds_alternative<int*>(what.target)) {
     added->check(CLI::Validator(
-        [](const std::string& text) -> std::string {
+        [most = what.most](const std::string& text) -> std::string {
           // CLI11's own words for this are a range up to the largest double.
-          if (std::strtol(text.c_str(), nullptr, 0) > 0) return "";
-          return "must be 1 or more, not " + text;
+          const long value = std::strtol(text.c_str(), nullptr, 0);
+          if (value > 0 && (most == 0 || value <= most)) return "";
+          return fmt::format("must be {}, not {}", range_of(most), text);
         },
-        "1 or more"));
+        range_of(what.most)));
+  }
+  if (std::holds_alternative<std::string*>(what.target)) {
+    // As `--device "$NAME"` with a variable that is not set: not to be taken for no device.
+    added->check([](const std::string& text) -> std::string {
+      return text.empty() ? "must not be empty" : "";
+    });
   }
   // `--nvcc A file.cu` must not take file.cu too.
   if (std::holds_alternative<std::vector<std::string>*>(what.target) && what.names[0] == '-') {

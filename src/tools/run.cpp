@@ -15,6 +15,7 @@
 
 #include "commands.hpp"
 #include "model/profile.hpp"
+#include "model/stream_rules.hpp"
 #include "output_file.hpp"
 #include "process.hpp"
 #include "run_report.hpp"
@@ -55,7 +56,10 @@ class run_command final : public subcommand {
          &host_time_},
         {"--timeout", "end the program after this many seconds of real time", &timeout_},
         {"--devices", "number of virtual devices (STREAMBED_DEVICES)", &devices_},
-        {"--connections", "hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)", &connections_},
+        {.names = "--connections",
+         .description = "hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
+         .target = &connections_,
+         .most = static_cast<int>(most_connections)},
         {"--launch-blocking", "every launch waits for its kernel (CUDA_LAUNCH_BLOCKING=1)",
          &launch_blocking_},
         {"--nvcc", "a flag for nvcc, such as --nvcc=-O0; may be repeated", &nvcc_flags_},

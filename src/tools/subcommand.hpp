@@ -8,7 +8,8 @@
 
 namespace sb::tools {
 
-// Where the value of an option goes. A bool is a flag without a value; an int must be positive.
+// Where the value of an option goes. A bool is a flag without a value; an int must be positive, and
+// a string not empty.
 using option_target = std::variant<bool*, int*, std::string*, std::vector<std::string>*>;
 
 enum class option_use { optional, required };
@@ -19,6 +20,7 @@ struct option {
   option_target target;
   option_use use = option_use::optional;
   std::vector<std::string> allowed = {};  // of a string; empty: anything
+  int most = 0;                           // of an int; 0: any
 };
 
 class subcommand {

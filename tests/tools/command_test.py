@@ -97,6 +97,27 @@ class Run(unittest.TestCase):
         self.assertEqual(answer.returncode, 2)
         self.assertIn("--devices", answer.stderr)
 
+    def test_more_connections_than_there_are_in_hardware_are_refused(self):
+        for number in ("33", "99", "0", "-1", "99999999999"):
+            answer = streambed("run", f"--connections={number}", "/bin/echo", "--", "it ran")
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+            self.assertIn(f"--connections: must be 1 to 32, not {number}", answer.stderr)
+        self.assertEqual(streambed("run", "--connections", "32", "/bin/true").returncode, 0)
+
+    def test_an_empty_device_is_refused(self):
+        answer = streambed("run", "--device", "", "/bin/echo", "--", "it ran")
+        self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+        self.assertIn("--device: must not be empty", answer.stderr)
+
+    def test_a_folder_is_no_device(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for command in (("run", "--device", folder, "/bin/echo", "--", "it ran"),
+                            ("device", "show", folder)):
+                answer = streambed(*command, cwd=folder)
+                self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+                self.assertIn(f"{folder}: it is a folder, not a profile", answer.stderr)
+                self.assertEqual(os.listdir(folder), [])
+
     def test_a_request_to_end_reaches_the_program(self):
         program = "trap 'exit 9' TERM; echo ready; while :; do sleep 0.05; done"
         with subprocess.Popen([STREAMBED, "run", "/bin/sh", "--", "-c", program], text=True,
