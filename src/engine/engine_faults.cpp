@@ -31,10 +31,6 @@ bool wanted() {
   return text == nullptr || std::strcmp(text, "0") != 0;
 }
 
-std::string name_of(std::uint64_t stream) {
-  return stream == 0 ? "the default stream" : "stream " + std::to_string(stream);
-}
-
 constexpr char place_words[] = " (launched from ";
 
 std::string text_of(const launch_place& place) {
@@ -54,7 +50,7 @@ std::string text_of(const launch_place& place) {
   return place_words + std::string(found.dli_fname) + " " + offset + ")";
 }
 
-void report(const kernel_run& run, const block& where, std::uint64_t stream) {
+void report(const kernel_run& run, const block& where, const std::string& stream) {
   const failure_record& f = where.failure;
   char address[96] = "";
   const auto at = reinterpret_cast<std::uintptr_t>(f.address);
@@ -80,20 +76,23 @@ void report(const kernel_run& run, const block& where, std::uint64_t stream) {
     std::snprintf(until, sizeof until, " to (%u,%u,%u)", x + where.context.row_blocks - 1, b[1],
                   b[2]);
   std::fprintf(stderr, "streambed: kernel %s on %s%s, block (%u,%u,%u)%s%s: %s%s\n",
-               run.info().name, name_of(stream).c_str(), text_of(run.launch->place).c_str(), x,
-               b[1], b[2], until, thread, f.what != nullptr ? f.what : "assertion failed", address);
+               run.info().name, stream.c_str(), text_of(run.launch->place).c_str(), x, b[1], b[2],
+               until, thread, f.what != nullptr ? f.what : "assertion failed", address);
 }
 
 }  // namespace
 
+// As the recording calls it, where there is one, so that this and what is told of the run agree.
+std::string engine::impl::name_of(stream_id stream) {
+  const guard lock(mutex);
+  const std::uint64_t own = streams[stream].number;
+  if (own == 0) return "the default stream";
+  return "stream " + std::to_string(record ? record->number_of(stream) : own);
+}
+
 void engine::impl::report_block(const kernel_run& run, const block& where) {
   if (!wanted() || at(run.device->id).reported.exchange(true)) return;
-  std::uint64_t stream = 0;
-  {
-    guard lock(mutex);
-    stream = streams[static_cast<const node*>(run.owner)->as.stream].number;
-  }
-  report(run, where, stream);
+  report(run, where, name_of(static_cast<const node*>(run.owner)->as.stream));
 }
 
 void engine::impl::block_failed(kernel_run& run, const block& where) {
@@ -121,12 +120,7 @@ bool engine::impl::puts_off(kernel_run& run, const block& where, std::uint64_t& 
 
 void engine::impl::report_copy(const node& n, const failure_record& fault) {
   if (!wanted() || at(n.device).reported.exchange(true)) return;
-  std::uint64_t stream = 0;
-  {
-    guard lock(mutex);
-    stream = streams[n.as.stream].number;
-  }
-  std::fprintf(stderr, "streambed: a copy or fill on %s: %s %p\n", name_of(stream).c_str(),
+  std::fprintf(stderr, "streambed: a copy or fill on %s: %s %p\n", name_of(n.as.stream).c_str(),
                fault.what, fault.address);
 }
 

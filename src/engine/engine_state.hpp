@@ -205,6 +205,7 @@ struct engine::impl final : kernel_sink {
   // engine_faults.cpp. Without the lock:
   void block_failed(kernel_run& run, const block& where) override;
   bool puts_off(kernel_run& run, const block& where, std::uint64_t& until) override;
+  std::string name_of(stream_id stream);
   void report_block(const kernel_run& run, const block& where);
   void report_copy(const node& n, const failure_record& fault);
   void fail_device(device_id device, status error, node& culprit);

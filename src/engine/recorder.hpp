@@ -77,6 +77,7 @@ class recorder final : public allocation_observer {
 
   // --- operations
   void add_stream(stream_id id, device_id device, stream_kind kind, int priority);
+  [[nodiscard]] trace::number number_of(stream_id id) const { return streams_[id.value].number; }
   // Before the calling thread gives a node away: gives it its number, and tells of it here, when it
   // is as one before it, so that the engine's threads need not.
   void hand_over(node& n);
