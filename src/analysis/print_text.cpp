@@ -97,7 +97,10 @@ class printer {
     fmt::format_to(out(text_), "  {} of the host waited {} in all\n", plural(s.calls, "call"),
                    text_of_time(s.host_blocked));
     if (trace_.head.end == trace::ending::unknown) {
-      text_ += "  The trace stops before the program's end: it was killed, or is still running.\n";
+      text_ +=
+          "  The trace stops before the program's end: it crashed, was killed, left by _exit, or "
+          "is "
+          "still running.\n";
     } else if (trace_.head.end == trace::ending::hung) {
       text_ += "  The program hangs: nothing could move any more.\n";
     } else if (trace_.head.end == trace::ending::cut) {
@@ -166,7 +169,12 @@ class printer {
   }
 
   void findings() {
-    heading(facts_.findings.empty() ? "Nothing to change was found." : "What to change");
+    // Of a run that did not come to its end "nothing to change" would sound as if all were well.
+    const bool whole = trace_.head.end == trace::ending::complete;
+    const std::string_view nothing =
+        whole ? "Nothing to change was found."
+              : "The program did not come to its end. Nothing to change was found up to there.";
+    heading(facts_.findings.empty() ? nothing : "What to change");
     fidelity();
     int n = 0;
     for (const finding& f : facts_.findings) {

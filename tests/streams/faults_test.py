@@ -124,6 +124,30 @@ class Report(NvccTest):
         self.assertIn(f"claim(int) on stream {number} (launched at program.cu:{self.line('assert')})",
                       lines[-1])
 
+    def test_a_recorded_run_calls_the_stream_the_same_everywhere(self):
+        for how, stream in (("plain", r"stream \d+"), ("default", "the default stream")):
+            words = self.command("streambed", "run", "--device=h200", "--force", "a", "--", how).stderr
+            named = re.findall(rf"kernel void store<int>\(int\*\) on ({stream}) (?:\(launched|failed)",
+                               words)
+            self.assertEqual(len(named), 2, words)
+            self.assertEqual(named[0], named[1])
+
+    def test_after_an_abort_the_report_does_not_end_as_if_all_were_well(self):
+        self.write("c.cu", """
+          #include <cstdlib>
+          __global__ void k() {}
+          int main(int argc, char**) {
+            k<<<1, 1>>>();
+            if (argc > 1) std::abort();
+          }""")
+        self.nvcc("c.cu", "-o", "c")
+        well = self.command("streambed", "run", "--device=h200", "c").stderr
+        self.assertIn("\nNothing to change was found.\n", well)
+        words = self.command("streambed", "run", "--device=h200", "c", "--", "x", status=134).stderr
+        self.assertIn("ended by signal 6", words)
+        self.assertIn("\nThe program did not come to its end. Nothing to change was found up to there.\n",
+                      words)
+
     def test_the_environment_silences_it(self):
         self.assertEqual(self.told("plain", STREAMBED_FAULT_REPORT="0")[0], "")
 

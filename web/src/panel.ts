@@ -119,7 +119,9 @@ function findingCard(trace: Trace, finding: Finding, index: number, chosen: bool
 
 export function showFindings(panel: HTMLElement, trace: Trace, chosen: number, actions: PanelActions): void {
   if (trace.findings.length === 0) {
-    panel.replaceChildren(make("h2", {}, "Findings"), make("p", { class: "quiet" }, "Nothing to change was found."));
+    const words = trace.head.end === "complete" ? "Nothing to change was found."
+      : "The program did not come to its end. Nothing to change was found up to there.";
+    panel.replaceChildren(make("h2", {}, "Findings"), make("p", { class: "quiet" }, words));
     return;
   }
   panel.replaceChildren(make("h2", {}, "Findings"),
