@@ -97,7 +97,12 @@ class perfetto_file {
       for (const lane& one : group.lanes) {
         const std::uint64_t track = ++tracks_;
         describe_lane(one, track, parent, inner++);
-        for (const slice& part : one.slices) add_slice(part, track, one.what);
+        std::vector<nanoseconds> open;  // ends, the outermost first
+        for (const slice& part : one.slices) {
+          end_slices(track, open, part.begin);
+          if (begin_slice(part, track, one.what)) open.push_back(part.end);
+        }
+        end_slices(track, open, never);
       }
     }
     add_pending();
@@ -127,7 +132,9 @@ class perfetto_file {
     finish(out);
   }
 
-  void add_slice(const slice& one, std::uint64_t track, lane::sort where) {
+  // Perfetto pairs begins and ends of a track as they stand in the file when their times are equal.
+  // Answers whether an end has to follow.
+  bool begin_slice(const slice& one, std::uint64_t track, lane::sort where) {
     const bool is_mark = one.what == slice::source::annotation &&
                          what_.annotations[one.which].what == annotation::shape::mark;
     proto_message news, begun;
@@ -142,11 +149,17 @@ class perfetto_file {
       if (one.what != slice::source::annotation) arrows_.add(what_, one, begun);
     }
     put(one.begin, begun, news);
-    if (is_mark) return;
-    proto_message ended;
-    ended.number(event::type, event::end);
-    ended.number(event::track, track);
-    put(one.end, ended, {});
+    return !is_mark;
+  }
+
+  // Those that end before `until` or then.
+  void end_slices(std::uint64_t track, std::vector<nanoseconds>& open, nanoseconds until) {
+    for (; !open.empty() && open.back() <= until; open.pop_back()) {
+      proto_message ended;
+      ended.number(event::type, event::end);
+      ended.number(event::track, track);
+      put(open.back(), ended, {});
+    }
   }
 
   void add_details(const std::vector<detail>& list, proto_message& out, proto_message& news) {

@@ -24,6 +24,31 @@ void add_lanes(lane_group& group, const std::string& name, lane::sort what,
   }
 }
 
+// Annotations may lie inside each other, and then share a lane. Their numbers are in the order in
+// which they began: of two that begin at once the first is the outer one. Those that cross go to
+// further lanes.
+void add_nested(lane_group& group, const std::string& name, std::vector<slice>&& slices) {
+  std::sort(slices.begin(), slices.end(), [](const slice& a, const slice& b) {
+    return std::tuple(a.begin, a.which) < std::tuple(b.begin, b.which);
+  });
+  const std::size_t first = group.lanes.size();
+  std::vector<std::vector<nanoseconds>> open;  // in each lane: the ends, the outermost first
+  for (const slice& one : slices) {
+    std::size_t index = 0;
+    for (; index < open.size(); ++index) {
+      std::vector<nanoseconds>& ends = open[index];
+      while (!ends.empty() && ends.back() <= one.begin) ends.pop_back();
+      if (ends.empty() || ends.back() >= one.end) break;
+    }
+    if (index == open.size()) {
+      open.emplace_back();
+      group.lanes.push_back({name, lane::sort::annotations, {}});
+    }
+    open[index].push_back(one.end);
+    group.lanes[first + index].slices.push_back(one);
+  }
+}
+
 nanoseconds end_of(const trace& what, nanoseconds begin, nanoseconds end) {
   return std::max(begin, end == never ? what.end : end);
 }
@@ -109,7 +134,7 @@ std::vector<lane_group> rows_of(const trace& what) {
   std::vector<lane_group> groups = {{what.head.program.empty() ? "host" : what.head.program, {}}};
   for (number i = 0; i < what.threads.size(); ++i) {
     const std::string name = thread_label(what, i);
-    add_lanes(groups[0], name + " annotations", lane::sort::annotations, std::move(ranges[i]));
+    add_nested(groups[0], name + " annotations", std::move(ranges[i]));
     add_lanes(groups[0], name, lane::sort::thread, std::move(calls[i]));
   }
   add_lanes(groups[0], engine_row(engine_kind::host), lane::sort::engine, std::move(functions));

@@ -1,5 +1,6 @@
 // A trace as a timeline: groups (the host, each device) of rows (threads, engines, streams) of
-// slices that do not overlap. What overlaps in a row has further lanes of the same name.
+// slices that do not overlap, but for annotations, which may lie inside each other. What overlaps
+// in a row has further lanes of the same name.
 #pragma once
 
 #include <string>
@@ -18,7 +19,9 @@ struct slice {
 struct lane {
   std::string name;
   enum class sort : std::uint8_t { engine, stream, thread, annotations } what;
-  std::vector<slice> slices;  // in the order of time; none begins before the one before it ends
+  // In the order of time; none begins before the one before it ends. Annotations: or it ends with
+  // that one or before it, and lies inside.
+  std::vector<slice> slices;
 };
 
 struct lane_group {

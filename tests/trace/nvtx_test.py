@@ -8,6 +8,8 @@ import sys
 import tempfile
 import unittest
 
+import perfetto
+
 TOOLKIT = pathlib.Path(sys.argv.pop())
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -69,6 +71,52 @@ class Nvtx(unittest.TestCase):
 
     def test_without_a_trace_nothing_is_tracked(self):
         self.assertEqual(self.run_program(self.build("quiet")), "-2 -2 -2 -2\n")
+
+    def test_ranges_inside_others_are_so_in_perfetto_where_times_are_equal(self):
+        # In modelled time neither NVTX nor the code between its calls takes any.
+        source = self.folder / "nested.cu"
+        source.write_text("""
+          #include <nvtx3/nvToolsExt.h>
+          __global__ void nothing() {}
+          int main() {
+            cudaFree(nullptr);
+            nvtxRangePushA("before"); nvtxRangePop();
+            nvtxRangePushA("outer");
+            nvtxRangePushA("middle");
+            nvtxRangePushA("first"); nothing<<<1, 1>>>(); nvtxRangePop();
+            nvtxRangePushA("second"); nothing<<<1, 1>>>();
+            nvtxRangePop(); nvtxRangePop(); nvtxRangePop();
+            nvtxRangePushA("after"); cudaDeviceSynchronize();
+            const nvtxRangeId_t crossing = nvtxRangeStartA("crossing");
+            nothing<<<1, 1>>>(); nvtxRangePop(); nothing<<<1, 1>>>(); nvtxRangeEnd(crossing);
+          }""")
+        streambed = TOOLKIT / "bin/streambed"
+        trace, out = self.folder / "nested.sbt", self.folder / "nested.pftrace"
+        subprocess.run([streambed, "run", "--device=h200", "--quiet", "--trace", trace, source],
+                       check=True, timeout=100)
+        subprocess.run([streambed, "export", trace, "--format", "perfetto", "-o", out], check=True,
+                       timeout=100)
+        rows, names, stacks, found = {}, {}, {}, []
+        # As Perfetto does it: by time, and what is equal stays in the order of the file.
+        for packet in sorted(perfetto.packets(self, out), key=lambda p: (p["timestamp"] or [0])[0]):
+            for row in packet["track_descriptor"]:
+                if row["name"] and "annotations" in row["name"][0]:
+                    rows[row["uuid"][0]] = len(rows)
+            for data in packet["interned_data"]:
+                names.update((name["iid"][0], name["name"][0]) for name in data["event_names"])
+            for event in packet["track_event"]:
+                row = rows.get(event["track_uuid"][0])
+                if row is None:
+                    continue
+                stack = stacks.setdefault(row, [])
+                if event["type"] == [2]:
+                    stack.pop()
+                else:
+                    stack.append(names[event["name_iid"][0]])
+                    found.append((row, "/".join(stack)))
+        self.assertEqual(found, [
+            (0, "before"), (0, "outer"), (0, "outer/middle"), (0, "outer/middle/first"),
+            (0, "outer/middle/second"), (0, "after"), (1, "crossing")])
 
     def test_a_program_without_the_runtime_compiles_and_runs(self):
         for compiler, ending in (("gcc", "c"), ("g++", "cpp")):
