@@ -45,6 +45,8 @@ TEST(FindingsOfWaits, AWaitThatTheDataDoesNotNeedIsFound) {
   EXPECT_LE(f.cost, gained);  // the calls stay
   ASSERT_EQ(f.operations.size(), 1U);
   EXPECT_EQ(t.operations[f.operations[0]].kind, trace::operation_kind::event_wait);
+  EXPECT_THAT(f.why, testing::StartsWith("As far as the pointer arguments of the kernels tell"));
+  EXPECT_THAT(f.change, testing::HasSubstr("pointers within structures"));
 }
 
 TEST(FindingsOfWaits, AWaitThatTheDataNeedsIsNot) {

@@ -86,10 +86,10 @@ void find_idle_streams(const evidence& e, findings& out) {
   f.rule = "streams-never-overlap";
   f.title = "Streams that nothing orders never ran at the same time";
   f.why = "The host waited for one of them before it issued the work of the other.";
-  f.change =
+  f.change = fmt::format(
       "Issue the work of all streams first and wait afterwards; an event orders two streams "
-      "without "
-      "stopping the host.";
+      "without stopping the host. {}",
+      other_ways_to_memory);
   f.cost = cost;
   add_calls(e.t, f, calls);
   for (const auto& [before, behind] : pairs) {

@@ -291,13 +291,10 @@ void find_needless_waits(const evidence& e, findings& out) {
   f.title = fmt::format("{} wait{} for an event that the data does not need", waits.size(),
                         waits.size() == 1 ? "" : "s");
   f.why =
-      "Nothing in front of the event writes memory that is used behind the wait, and nothing "
-      "behind "
-      "the wait writes memory that is used in front of the event.";
-  f.change =
-      "Leave out the cudaStreamWaitEvent. What kernels reach by other ways than their pointer "
-      "arguments (__device__ variables, pointers within structures) is not in a trace: look there "
-      "first.";
+      "As far as the pointer arguments of the kernels tell, nothing in front of the event writes "
+      "memory that is used behind the wait, and nothing behind the wait writes memory that is used "
+      "in front of the event.";
+  f.change = fmt::format("Leave out the cudaStreamWaitEvent. {}", other_ways_to_memory);
   f.cost = cost;
   add_operations(t, f, waits);
   describe(t, f, held);
