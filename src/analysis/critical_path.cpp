@@ -76,6 +76,7 @@ class walk {
   critical_path go();
 
  private:
+  void find_threads_of_cut_off_calls();
   void follow_thread(number thread);
   void follow_operation(number operation, bool with_its_run);
   void add(nanoseconds from, path_work work, number operation, number call, number thread);
@@ -83,6 +84,7 @@ class walk {
   [[nodiscard]] const trace::thread_wait* wait_before(number thread, nanoseconds time) const;
 
   const trace::trace& trace_;
+  std::vector<number> threads_;             // of calls
   std::vector<std::vector<number>> calls_;  // by thread, in order
   std::vector<std::vector<number>> thread_waits_;
   critical_path path_;
@@ -96,6 +98,7 @@ class walk {
 walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
   for (number i = 0; i < t.calls.size(); ++i) {
     const number thread = t.calls[i].thread;
+    threads_.push_back(thread);
     if (thread == none) continue;
     if (thread >= calls_.size()) calls_.resize(thread + 1);
     calls_[thread].push_back(i);
@@ -103,6 +106,7 @@ walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
   for (std::vector<number>& calls : calls_) {
     sort_stably(calls, [&](number a, number b) { return t.calls[a].begin < t.calls[b].begin; });
   }
+  find_threads_of_cut_off_calls();
   thread_waits_.resize(calls_.size());
   for (number i = 0; i < t.thread_waits.size(); ++i) {
     const trace::thread_wait& w = t.thread_waits[i];
@@ -112,6 +116,24 @@ walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
   for (std::vector<number>& waits : thread_waits_) {
     sort_stably(waits,
                 [&](number a, number b) { return t.thread_waits[a].end < t.thread_waits[b].end; });
+  }
+}
+
+// A killed program may leave a call of which only its operations tell, without the thread. It is
+// the last one of a thread that is in no other then: of several, the one that called last.
+void walk::find_threads_of_cut_off_calls() {
+  for (number i = 0; i < trace_.calls.size(); ++i) {
+    const trace::call& cut_off = trace_.calls[i];
+    if (threads_[i] != none || cut_off.returned) continue;
+    nanoseconds latest = 0;
+    for (number thread = 0; thread < calls_.size(); ++thread) {
+      if (calls_[thread].empty()) continue;
+      const trace::call& last = trace_.calls[calls_[thread].back()];
+      if (!last.returned || last.end > cut_off.begin || last.end < latest) continue;
+      latest = last.end;
+      threads_[i] = thread;
+    }
+    if (threads_[i] != none) calls_[threads_[i]].push_back(i);
   }
 }
 
@@ -211,7 +233,7 @@ void walk::follow_operation(number operation, bool with_its_run) {
   if (queued != never && queued < at_) add(queued, path_work::start, operation, none, none);
   link_ = path_link::host_issue;
   operation_ = none;
-  thread_ = o.call < trace_.calls.size() ? trace_.calls[o.call].thread : none;
+  thread_ = o.call < threads_.size() ? threads_[o.call] : none;
   if (thread_ == none) add(0, path_work::other_operation, operation, none, none);
 }
 
@@ -220,6 +242,7 @@ critical_path walk::go() {
   number last_call = none, last_operation = none;
   for (number i = 0; i < trace_.calls.size(); ++i) {
     const nanoseconds end = trace_.calls[i].end;
+    if (threads_[i] == none) continue;
     if (end != never && (last_call == none || end >= trace_.calls[last_call].end)) last_call = i;
   }
   for (number i = 0; i < trace_.operations.size(); ++i) {
@@ -235,7 +258,7 @@ critical_path walk::go() {
   at_ = std::max({at_, call_end, operation_end});
   path_.length = at_;
   if (last_call != none && call_end >= operation_end) {
-    thread_ = trace_.calls[last_call].thread;
+    thread_ = threads_[last_call];
   } else if (last_operation != none) {
     if (operation_end < at_) add(operation_end, path_work::host_code, none, last_call, none);
     operation_ = last_operation;
@@ -289,7 +312,8 @@ void share_out(const trace::trace& t, critical_path& path) {
     into.share.link = link;
     into.share.time += s.length();
     ++into.share.stretches;
-    if (s.work == path_work::host_call && s.call < t.calls.size()) {
+    if (s.work == path_work::host_call && s.call < t.calls.size() &&
+        !t.calls[s.call].name.empty()) {
       into.calls[t.calls[s.call].name] += s.length();
     }
     if (const number place = place_of(t, s); place != none) into.places[place] += s.length();

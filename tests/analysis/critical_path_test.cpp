@@ -1,11 +1,17 @@
 #include "analysis/critical_path.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 
 #include "analysis/explain.hpp"
 #include "program_builder.hpp"
+#include "trace/reader.hpp"
+#include "trace/writer.hpp"
 
 namespace sb::analysis {
 namespace {
@@ -199,6 +205,66 @@ TEST(CriticalPath, OfAnEmptyTraceIsEmpty) {
   const critical_path p = critical_path_of(trace::trace{});
   EXPECT_TRUE(p.stretches.empty());
   EXPECT_EQ(p.length, 0U);
+}
+
+constexpr nanoseconds each_launch = 6_us;
+
+// Each of `launches` issues a kernel and returns; of the last one the trace has the kernel alone. A
+// second thread made one call at the beginning.
+void launch_and_be_killed(const std::string& file, number launches) {
+  auto opened =
+      trace::writer::open(file, {}, trace::existing_file::replace, trace::call_order::gathered);
+  trace::writer& out = **opened;
+  out.device({"device", 132, 2048, 32, 0, 0, 0, 128, 3});
+  out.stream({0, stream_kind::legacy, false, 0, none, ""});
+  trace::call_record call;
+  const number main_thread = out.thread("main");
+  call.thread = out.thread("other");
+  call.name = out.name("cudaMalloc");
+  call.end = 1_us;
+  out.returned(out.begin_call(), call);
+  call.thread = main_thread;
+  call.name = out.name("cudaLaunchKernel");
+  trace::submitted_record kernel;
+  kernel.kind = trace::operation_kind::kernel;
+  kernel.engine = trace::engine_kind::multiprocessors;
+  kernel.device = kernel.stream = 0;
+  kernel.name = out.name("tiny");
+  for (number i = 0; i < launches; ++i) {
+    kernel.call = out.begin_call();
+    call.begin = kernel.called = i * each_launch;
+    call.end = kernel.queued = call.begin + each_launch;
+    const number operation = out.submitted(kernel);
+    if (i + 1 == launches) ::kill(::getpid(), SIGKILL);
+    out.ended(operation, {kernel.queued, kernel.queued + 1_us, kernel.queued + 2_us, {}});
+    out.returned(kernel.call, call);
+  }
+}
+
+TEST(CriticalPath, ACallOfAKilledProgramThatOnlyItsWorkTellsOfIsItsThreadsLast) {
+  const std::filesystem::path file = std::filesystem::temp_directory_path() /
+                                     ("killed." + std::to_string(::getpid()) + ".sbtrace");
+  for (const number launches : {2U, 20U, 200U}) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      launch_and_be_killed(file.string(), launches);
+      ::_exit(1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << status;
+    outcome<trace::trace> found = trace::read_trace(file.string());
+    std::filesystem::remove(file);
+    ASSERT_TRUE(found) << found.message();
+    ASSERT_EQ(found->operations.size(), launches);
+    ASSERT_EQ(found->calls.back().thread, none);
+    EXPECT_EQ(found->end, launches * each_launch);
+    const critical_path p = critical_path_of(*found);
+    expect_whole(p, *found);
+    ASSERT_EQ(p.shares.size(), 1U);
+    EXPECT_EQ(time_of(p, path_work::host_call, path_link::thread), launches * each_launch);
+    EXPECT_EQ(p.shares[0].calls, std::vector<std::string>{"cudaLaunchKernel"});
+  }
 }
 
 }  // namespace
