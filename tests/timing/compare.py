@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing")
+UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -48,6 +48,8 @@ GROUPS = (
     ("unseen: kernels and copies that share the memory", 15, 35,
      r"sharing\.(move|both|fill|copy\.64M\.)"),
     ("unseen: different work side by side", None, None, r"sharing\."),
+    ("unseen: random programs of waiting kernels, copies, events", 5, 15, r"mixed\.(waits|copies|events)\."),
+    ("unseen: random programs with work", 5, 15, r"mixed\.work\."),
     ("unseen: pinned copies", 5, 5, r"copies\.(pinned|rows)"),
     ("unseen: pageable copies", 25, 25, r"copies\.pageable"),
     ("unseen: copies inside the device", 5, 15, r"copies\.inside"),
@@ -172,7 +174,7 @@ def run_program(options, program, connections):
         environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
     # A virtual device takes the same time again and again: three measurements are enough, and one where
     # kernels do much.
-    measurements = "1" if program.stem == "sharing" else "3"
+    measurements = "1" if program.stem in ("sharing", "mixed") else "3"
     done = subprocess.run([str(program), measurements], env=environment, capture_output=True, text=True,
                           timeout=options.timeout)
     if done.returncode != 0 or "end\tok" not in done.stdout:
