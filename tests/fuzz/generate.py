@@ -14,6 +14,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import guarded  # noqa: E402
 import linear  # noqa: E402
+import lines  # noqa: E402
 import reals  # noqa: E402
 import tangled  # noqa: E402
 import tiles  # noqa: E402
@@ -115,7 +116,7 @@ int main(int argc, char** argv) {
 """
 
 
-class Kernel(reals.Reals):
+class Kernel(lines.Lines, reals.Reals):
     """One kernel. `together` tells whether all threads of a block are at this place, in the same round."""
 
     def __init__(self, rng, name, free):
@@ -143,13 +144,6 @@ class Kernel(reals.Reals):
             self.has_barriers = self.warps = self.spins = False
             self.places = ["x", "y", "g", "x - 1"]
             self.uniform = ["n", "s", "gridDim.x", "blockDim.x", "blockDim.y"]
-
-    def emit(self, text):
-        self.lines.append("  " * self.depth + text)
-
-    def name_of(self, stem):
-        self.fresh += 1
-        return f"{stem}{self.fresh}"
 
     # --- expressions
 

@@ -8,12 +8,13 @@ in them (__activemask, coalesced groups). Blocks have any shape, so that the las
 from one that is not there is not looked at.
 """
 
+import lines
 import reals
 
 SLOTS = 4
 
 
-class Guarded(reals.Reals):
+class Guarded(lines.Lines, reals.Reals):
     warps = False  # for blocks of any shape
 
     def __init__(self, rng, name, free):
@@ -28,13 +29,6 @@ class Guarded(reals.Reals):
 
     def indices(self):
         return ["  const u32 t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);"]
-
-    def emit(self, text):
-        self.lines.append("  " * self.depth + text)
-
-    def name_of(self, stem):
-        self.fresh += 1
-        return f"{stem}{self.fresh}"
 
     def condition(self):
         return self.rng.choice(self.conditions)

@@ -5,11 +5,13 @@ A barrier opens when every thread that has not returned is at one, whichever. So
 and what a thread leaves in one of two halves of shared memory before a barrier is read between it and the next.
 """
 
+import lines
+
 SLOTS = 4
 HALF = 1024
 
 
-class Tangled:
+class Tangled(lines.Lines):
     warps = False  # for blocks of any shape
 
     def __init__(self, rng, name):
@@ -18,13 +20,6 @@ class Tangled:
         self.depth, self.fresh, self.loops = 1, 0, 0
         self.budget = rng.randint(6, 16)
         self.returns = rng.random() < 0.6
-
-    def emit(self, text):
-        self.lines.append("  " * self.depth + text)
-
-    def name_of(self, stem):
-        self.fresh += 1
-        return f"{stem}{self.fresh}"
 
     def leaf(self):
         rng = self.rng

@@ -6,6 +6,8 @@ Each thread has its own place between two barriers and reads anywhere behind the
 says for which blocks it is written (`Tile.blocks`): of the tile's shape only, within it, or of any shape.
 """
 
+import lines
+
 SLOTS = 4
 
 SHAPES = [(8, 8), (8, 8), (16, 16), (16, 16), (16, 16), (8, 16), (16, 8), (32, 8), (8, 32), (32, 32), (4, 32), (12, 12),
@@ -17,7 +19,7 @@ TYPES = {"int": "int", "u32": "u32", "short": "int", "unsigned char": "u32", "si
          "unsigned short": "u32"}
 
 
-class Tile:
+class Tile(lines.Lines):
     warps = False
 
     def __init__(self, rng, name, free):
@@ -43,13 +45,6 @@ class Tile:
         every = ["gx < n", "gy < s", "gx < n && gy < s", "y == 3", "x > 4", "(v0 & 3) == 1", "(y & 1) == 0", "x == y",
                  "x < y", "gx + gy < n", "t < s", "(v1 & 64) != 0", "t == 0", "y == 0", "x == 0", "y + 1 < blockDim.y"]
         self.conditions = rng.sample(every, 2)
-
-    def emit(self, text):
-        self.lines.append("  " * self.depth + text)
-
-    def name_of(self, stem):
-        self.fresh += 1
-        return f"{stem}{self.fresh}"
 
     def condition(self):
         return self.rng.choice(self.conditions)
