@@ -188,6 +188,8 @@ class Guarded(lines.Lines, reals.Reals):
         c = self.condition()
         self.emit(f"alive &= __ballot_sync(alive, !({c}));")
         self.emit(f"if ({c}) {{")
+        if self.barriers and self.rng.random() < 0.5:
+            self.emit(f"  own[t] = {self.value()};")
         self.emit("  RESULT")
         self.emit("  return;")
         self.emit("}")

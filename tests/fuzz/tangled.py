@@ -112,6 +112,8 @@ class Tangled(lines.Lines):
     def leave(self):
         self.emit(f"if ({self.condition()}) {{")
         self.inside(False)
+        if self.rng.random() < 0.5:
+            self.emit(f"  own[r & 1][t] = {self.value()};")
         self.emit("  RESULT return;")
         self.emit("}")
 

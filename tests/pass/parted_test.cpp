@@ -30,6 +30,16 @@ TEST_P(parted, cases_may_return_before_a_barrier) {
   EXPECT_THAT(data, ElementsAre(-1, 3005, -2, 3003, 3013, 3007, -1, -2));
 }
 
+TEST_P(parted, what_threads_leave_before_they_return_is_there_behind_the_barrier) {
+  ASSERT_TRUE(loops("leaves_something"));
+  for (int n = 0; n <= 6; ++n) {
+    std::vector<int> data = {1, 2, 3, 4, 5, 6}, out(6), expected(6);
+    for (int t = 0; t < n; ++t) expected[t] = 5 - t < n ? 6 - t : t - 5;
+    device.run("leaves_something", {1}, {6}, 0, data.data(), out.data(), n);
+    EXPECT_EQ(out, expected) << n;
+  }
+}
+
 TEST_P(parted, a_loop_with_barriers_may_have_a_switch) {
   ASSERT_TRUE(loops("chooses_in_rounds"));
   std::vector<int> data = {3, 0, 5, 1, 2, 7}, expected = data;

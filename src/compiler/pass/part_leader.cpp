@@ -309,6 +309,14 @@ std::pair<BasicBlock*, Value*> part_leader::count(BasicBlock& block, Value* stay
   return {end, active};
 }
 
+// The same for those of `outside` that are not `active`, who have `stay` in common.
+std::pair<BasicBlock*, Value*> part_leader::count_others(BasicBlock& block, Value* outside,
+                                                         Value* active, Value* stay) {
+  IRBuilder<> builder(block.getTerminator());
+  Value* known = others(builder, outside, active);
+  return known ? std::pair(&block, known) : count(block, stay);
+}
+
 void part_leader::mask_blocks(const block_set& blocks, AllocaInst& mask, Value* active) {
   for (BasicBlock* block : blocks) {
     test_mask(*block, mask);
@@ -340,6 +348,13 @@ bool part_leader::lead_through_branch(BranchInst& branch, const uniformity& unif
   }
   block_set one = blocks_until(branch.getSuccessor(0), meeting);
   block_set other = blocks_until(branch.getSuccessor(1), meeting);
+  // Who meets nobody does not wait: what he leaves behind is there for those that do.
+  if (has_meeting(one) && !has_meeting(other) && !other.empty()) {
+    branch.swapSuccessors();
+    IRBuilder<> builder(&branch);
+    branch.setCondition(builder.CreateNot(branch.getCondition()));
+    std::swap(one, other);
+  }
   if (!are_apart(*block, one, other) ||
       (has_meeting(one) && has_meeting(other) && !may_meet_on_both_ways())) {
     return false;
@@ -348,17 +363,22 @@ bool part_leader::lead_through_branch(BranchInst& branch, const uniformity& unif
   Value* condition = branch.getCondition();
   AllocaInst* mask = store_mask(&branch, condition);
   AllocaInst* other_mask = nullptr;
+  Value* opposite = nullptr;
   if (!other.empty()) {
     IRBuilder<> builder(&branch);
-    other_mask = store_mask(&branch, builder.CreateNot(condition));
+    opposite = builder.CreateNot(condition);
+    other_mask = store_mask(&branch, opposite);
   }
   Value* outside = active_in(block);
   auto [end, active] = count(*block, condition);
+  Value* rest = nullptr;
+  if (!other.empty()) {
+    std::tie(end, rest) = count_others(*end, outside, active, opposite);
+  }
   IRBuilder<> builder(end->getTerminator());
   cast<BranchInst>(end->getTerminator())->setCondition(builder.CreateIsNotNull(active));
   if (!other.empty()) {
     auto* between = BasicBlock::Create(function_.getContext(), "other", &function_, join);
-    Value* rest = others(builder, outside, active);
     for (BasicBlock* each : one) {
       each->getTerminator()->replaceSuccessorWith(join, between);
     }

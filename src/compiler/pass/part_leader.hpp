@@ -38,7 +38,7 @@ class part_leader {
   // A call in `block` that tells all threads for whom `stays` holds, as a number that is not zero
   // when there are any. The code before it is in the block `from`.
   virtual meeting meet(llvm::BasicBlock& from, llvm::BasicBlock& block, llvm::Value* stays) = 0;
-  // Of those in `outside` the ones that are not `active`.
+  // Of those in `outside` the ones that are not `active`; null if they have to be asked.
   virtual llvm::Value* others(llvm::IRBuilderBase& builder, llvm::Value* outside,
                               llvm::Value* active) = 0;
   // Whether threads may be led through a part behind which they are together at `behind`, and
@@ -64,6 +64,9 @@ class part_leader {
   llvm::AllocaInst* memory(llvm::Type* type, const llvm::Twine& name);
   void put_beside(llvm::BasicBlock* fresh, llvm::BasicBlock* block);
   std::pair<llvm::BasicBlock*, llvm::Value*> count(llvm::BasicBlock& block, llvm::Value* stays);
+  std::pair<llvm::BasicBlock*, llvm::Value*> count_others(llvm::BasicBlock& block,
+                                                          llvm::Value* outside, llvm::Value* active,
+                                                          llvm::Value* stay);
   void mask_blocks(const block_set& blocks, llvm::AllocaInst& mask, llvm::Value* active);
   llvm::AllocaInst* store_mask(llvm::Instruction* before, llvm::Value* flag);
   void set_mask(llvm::Instruction* before, llvm::AllocaInst* mask, llvm::Value* flag);

@@ -28,6 +28,19 @@ extern "C" __global__ void chooses_behind_a_return(int* data, int n) {
   data[t] = tile[n - 1 - t];
 }
 
+// What those that return leave behind, the others read behind the barrier.
+extern "C" __global__ void leaves_something(int* data, int* out, int n) {
+  __shared__ int tile[32];
+  const int t = threadIdx.x;
+  if (t >= n) {
+    tile[t] = -t;
+    return;
+  }
+  tile[t] = data[t];
+  __syncthreads();
+  out[t] = tile[blockDim.x - 1 - t];
+}
+
 extern "C" __global__ void returns_by_cases(int* data) {
   const int t = threadIdx.x;
   int v = data[t];
