@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 10;
+inline constexpr std::uint32_t version = 12;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -42,6 +42,9 @@ enum class kernel_mode : std::uint32_t {
   // `entry` runs one thread; the engine gives each thread of the block a fiber. Barriers, warp
   // operations, spinning and waiting with effects afterwards switch fibers.
   fibers = 1,
+  // `entry` runs the whole block as in loop mode, on a fiber of the block's own: it stops where the
+  // blocks of the grid meet (grid_sync).
+  block_fiber = 2,
 };
 
 enum param_flags : std::uint32_t {

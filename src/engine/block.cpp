@@ -84,7 +84,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
     threads_[t].clock_ns = 0;
     threads_[t].slept = false;
   }
-  if (!fibers) return;
+  if (!stops()) return;
   races.start(r.races);
 
   const std::uint32_t warps = (count_ + 31) / 32;
@@ -107,6 +107,7 @@ void block::thread_main(void* argument) {
   const char* params = b.run->launch->params.data();
   for (;;) {
     entry(params, &t->context);
+    if (b.loop.end_ns != 0) b.catch_up(*t);
     t = b.finish(*t);
   }
 }
@@ -130,17 +131,18 @@ device_thread* block::finish(device_thread& t) {
 }
 
 void block::thread_left(device_thread& t) {
-  const std::uint32_t warp = t.context.linear_tid / 32;
-  warps_[warp].live &= ~(1u << t.context.linear_tid % 32);
   --live_;
   progress();
+  if (!has_fibers()) return;
+  const std::uint32_t warp = t.context.linear_tid / 32;
+  warps_[warp].live &= ~(1u << t.context.linear_tid % 32);
   if (warps_[warp].waiting != 0) try_warp(warp);
   // CUDA since Volta: threads that are gone count as arrived; h200/faults.tsv barrier.unequal
   if (barrier_total_ != 0 && static_cast<std::uint32_t>(barrier_total_) == live_) release_barrier();
 }
 
 device_thread* block::start_fresh() {
-  const bool large = info->local_bytes > large_local_bytes;
+  const bool large = !has_fibers() || info->local_bytes > large_local_bytes;
   fiber* f = on->take(large ? stack_class::large : stack_class::thread);
   if (f == nullptr) {
     failure.error = status::launch_out_of_resources;
@@ -414,10 +416,15 @@ void block::grid_sync(device_thread& t) {
   if (!run->launch->cooperative)
     fail(t, {status::launch_failure, nullptr,
              "grid.sync() in a launch that is not cooperative; use cudaLaunchCooperativeKernel"});
+  if (loop.end_ns != 0) catch_up(t);
   at_grid_.push(&t);
   progress();
   park(t);
 }
+
+// The block's fiber stands for all of its threads: those that waited have done so by a logical
+// clock.
+void block::catch_up(device_thread& t) { sleep_until(t, std::exchange(loop, {}).end_ns); }
 
 void block::grid_released() { ready_.take(at_grid_); }
 

@@ -136,8 +136,8 @@ struct alignas(64) block {
   abi::kernel_counts counts{};
   std::unique_ptr<access_trace> accesses;  // modelled time: of the version that counts
 
-  // Loop mode: the logical clock. Threads take turns, but each of them starts where the block's
-  // region did, and the block is over when the last of them is.
+  // Modes loop and block_fiber: the logical clock. Threads take turns, but each of them starts
+  // where the block's region did, and the block is over when the last of them is.
   struct {
     std::uint64_t begin_ns = 0;  // where threads of this region start at least
     std::uint64_t end_ns = 0;    // latest logical time of any thread
@@ -147,7 +147,10 @@ struct alignas(64) block {
     std::uint32_t thread = 0;
   } loop;
 
+  // One for each of its threads.
   [[nodiscard]] bool has_fibers() const { return info->mode == abi::kernel_mode::fibers; }
+  // At least one for all of them: it may stop before its end.
+  [[nodiscard]] bool stops() const { return info->mode != abi::kernel_mode::loop; }
 
   // The time of the device.
   [[nodiscard]] std::uint64_t now_ns() const { return model_ns != 0 ? model_ns : steady_ns(); }
@@ -233,6 +236,7 @@ struct alignas(64) block {
   void park(device_thread& t);
   void switch_to(device_thread& t, fiber& from);
   void release_barrier();
+  void catch_up(device_thread& t);
   void release_sleepers(std::uint64_t now);
   [[nodiscard]] bool works(std::uint64_t begin_ns, std::uint32_t looks) const;
   [[nodiscard]] bool has_dozed(std::uint64_t begin_ns) const;

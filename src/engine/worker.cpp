@@ -8,6 +8,7 @@ namespace {
 
 // A worker keeps the stacks of one full block; what lies beyond goes back to the others.
 constexpr std::size_t kept_fibers = 4096;
+constexpr std::size_t kept_large = 128;  // those of blocks
 constexpr std::size_t taken_at_once = 32;
 
 thread_local worker* this_worker = nullptr;
@@ -26,35 +27,26 @@ thread_local worker* this_worker = nullptr;
 
 worker::~worker() {
   collect();
-  pools_.threads.give(idle_);
-  pools_.large.give(idle_large_);
+  pools_.threads.give(idle_.first);
+  pools_.large.give(idle_large_.first);
 }
 
 fiber* worker::take(stack_class size) {
-  fiber*& idle = list(size);
-  if (idle == nullptr) {
-    if (size == stack_class::thread) {
-      idle = pools_.threads.take(taken_at_once);
-      for (fiber* f = idle; f != nullptr; f = f->next) ++idle_count_;
-    } else {
-      idle = pools_.large.take(1);
-    }
-    if (idle == nullptr) return nullptr;
+  fiber_list& idle = list(size);
+  if (idle.first == nullptr) {
+    idle.first =
+        size == stack_class::thread ? pools_.threads.take(taken_at_once) : pools_.large.take(1);
+    for (const fiber* f = idle.first; f != nullptr; f = f->next) ++idle.count;
+    if (idle.first == nullptr) return nullptr;
   }
-  fiber* f = idle;
-  idle = f->next;
-  f->next = nullptr;
+  fiber* f = idle.pop();
   if (races_checked()) forget_accesses(f->stack, f->stack_bytes);
-  if (size == stack_class::thread) --idle_count_;
   return f;
 }
 
 void worker::give(fiber* f) {
   const bool large = f->stack_bytes > thread_stack_bytes;
-  fiber*& idle = list(large ? stack_class::large : stack_class::thread);
-  f->next = idle;
-  idle = f;
-  if (!large) ++idle_count_;
+  list(large ? stack_class::large : stack_class::thread).push(f);
 }
 
 void worker::collect() {
@@ -64,15 +56,14 @@ void worker::collect() {
     forget_frames(*f);
     give(f);
   }
-  if (idle_count_ <= kept_fibers) return;
-  fiber* rest = nullptr;
-  for (; idle_count_ > kept_fibers / 2; --idle_count_) {
-    fiber* f = idle_;
-    idle_ = f->next;
-    f->next = rest;
-    rest = f;
-  }
-  pools_.threads.give(rest);
+  if (idle_.count > kept_fibers) keep_half(idle_, kept_fibers, pools_.threads);
+  if (idle_large_.count > kept_large) keep_half(idle_large_, kept_large, pools_.large);
+}
+
+void worker::keep_half(fiber_list& of, std::size_t most, stack_pool& pool) {
+  fiber_list rest;
+  while (of.count > most / 2) rest.push(of.pop());
+  pool.give(rest.first);
 }
 
 }  // namespace sb::engine

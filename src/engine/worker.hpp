@@ -17,7 +17,7 @@ namespace sb::engine {
 // The two sizes of stacks, shared by all workers.
 struct stack_pools {
   stack_pool threads{thread_stack_bytes};
-  stack_pool large{large_stack_bytes};
+  stack_pool large{large_stack_bytes, {64, 1024}};  // each may have many pages
 };
 
 // Kernels that a worker runs by itself, whole, in their order.
@@ -80,12 +80,29 @@ struct worker {
   }
 
  private:
-  fiber*& list(stack_class size) { return size == stack_class::thread ? idle_ : idle_large_; }
+  struct fiber_list {
+    fiber* first = nullptr;
+    std::size_t count = 0;
+
+    void push(fiber* f) {
+      f->next = first;
+      first = f;
+      ++count;
+    }
+    fiber* pop() {
+      fiber* f = first;
+      first = f->next;
+      f->next = nullptr;
+      --count;
+      return f;
+    }
+  };
+  fiber_list& list(stack_class size) { return size == stack_class::thread ? idle_ : idle_large_; }
+  static void keep_half(fiber_list& of, std::size_t most, stack_pool& pool);
 
   stack_pools& pools_;
-  fiber* idle_ = nullptr;
-  std::size_t idle_count_ = 0;
-  fiber* idle_large_ = nullptr;
+  fiber_list idle_;
+  fiber_list idle_large_;
   fiber* buried_ = nullptr;
 };
 

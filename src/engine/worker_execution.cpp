@@ -111,7 +111,7 @@ void worker_pool::execute(worker& w, const work& what) {
 
 // Samples of a loop-mode kernel have fibers: they and the blocks between them run in turns.
 void worker_pool::run_chunk(worker& w, kernel_run& run, std::uint64_t first, std::uint64_t count) {
-  if (run.info().mode == abi::kernel_mode::fibers) {
+  if (run.info().mode != abi::kernel_mode::loop) {
     run_fiber_chunk(w, run, first, count);
     return;
   }

@@ -19,10 +19,10 @@ namespace {
 enum class slot_effect { none, waits, meets, needs_fibers };
 
 slot_effect effect_of(slot which) {
-  if (is_convergent(which) && which != slot::grid_sync) {
+  if (is_convergent(which)) {
     return slot_effect::meets;
   }
-  if (is_convergent(which) || which == slot::yield || which == slot::spin) {
+  if (which == slot::yield || which == slot::spin) {
     return slot_effect::needs_fibers;
   }
   bool waits =

@@ -48,7 +48,7 @@ DebugLoc attach_debug_info(Function& entry, const kernel& kernel) {
 }
 
 void build_entry(kernel& kernel) {
-  if (kernel.mode == abi::kernel_mode::loop) {
+  if (kernel.mode != abi::kernel_mode::fibers) {
     kernel.entry = std::exchange(kernel.body, nullptr);
     return;
   }

@@ -150,6 +150,9 @@ void lockstep_builder::arrive(const region& region) {
     if (one.place->getParent() != region.leader) {
       continue;
     }
+    if (one.of_grid) {
+      create_grid_sync(builder_);
+    }
     if (one.from) {
       const DataLayout& layout = function_.getParent()->getDataLayout();
       Value* to =

@@ -13,17 +13,18 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral tally_name = "sb.tally";
+constexpr StringLiteral grid_mark = "sb-of-grid";
 
 abi::reduce_kind kind_of_tally(const CallInst& call) {
   return static_cast<abi::reduce_kind>(cast<ConstantInt>(call.getArgOperand(0))->getZExtValue());
 }
 
+}  // namespace
+
 abi::barrier_kind kind_of_barrier(const CallInst& call) {
   auto* kind = dyn_cast<ConstantInt>(call.getArgOperand(0));
   return static_cast<abi::barrier_kind>(kind ? kind->getZExtValue() : 0);
 }
-
-}  // namespace
 
 CallInst* create_tally(IRBuilderBase& builder, abi::reduce_kind kind, Value* value) {
   Module& module = *builder.GetInsertBlock()->getModule();
@@ -91,6 +92,43 @@ CallInst* create_barrier(IRBuilderBase& builder, abi::barrier_kind kind, Value* 
   return builder.CreateCall(barrier, {builder.getInt32(static_cast<std::uint32_t>(kind)), counts});
 }
 
+CallInst* create_grid_barrier(IRBuilderBase& builder) {
+  CallInst* barrier = create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
+  barrier->addFnAttr(Attribute::get(builder.getContext(), grid_mark));
+  barrier->setConvergent();
+  return barrier;
+}
+
+bool is_grid_barrier(const CallInst& barrier) { return barrier.hasFnAttr(grid_mark); }
+
+void make_grid_barriers(Function& body) {
+  for (Instruction& inst : make_early_inc_range(instructions(body))) {
+    auto* call = dyn_cast<CallInst>(&inst);
+    if (call && called_slot(*call) == slot::grid_sync) {
+      IRBuilder<> builder(call);
+      create_grid_barrier(builder);
+      call->eraseFromParent();
+    }
+  }
+}
+
+void unmake_grid_barriers(Function& body) {
+  for (Instruction& inst : make_early_inc_range(instructions(body))) {
+    auto* call = dyn_cast<CallInst>(&inst);
+    if (call && is_grid_barrier(*call)) {
+      IRBuilder<> builder(call);
+      create_grid_sync(builder)->setConvergent();
+      call->eraseFromParent();
+    }
+  }
+}
+
+CallInst* create_grid_sync(IRBuilderBase& builder) {
+  Module& module = *builder.GetInsertBlock()->getModule();
+  return builder.CreateCall(
+      runtime_function(module, slot::grid_sync, builder.getVoidTy(), ArrayRef<Type*>()));
+}
+
 std::vector<meeting> find_barriers(Function& body) {
   std::vector<meeting> found;
   for (Instruction& inst : instructions(body)) {
@@ -99,6 +137,7 @@ std::vector<meeting> find_barriers(Function& body) {
     if (which && *which == slot::barrier) {
       meeting one;
       one.place = call;
+      one.of_grid = is_grid_barrier(*call);
       one.result = kind_of_barrier(*call) == abi::barrier_kind::and_  ? meeting::result::all
                    : kind_of_barrier(*call) == abi::barrier_kind::or_ ? meeting::result::any
                                                                       : meeting::result::total;

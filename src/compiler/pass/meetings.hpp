@@ -25,6 +25,7 @@ struct meeting {
   llvm::CallInst* place = nullptr;  // its value is the meeting's result, the same for all
   llvm::CallInst* tally = nullptr;  // before it
   enum class result { total, all, any } result = result::total;
+  bool of_grid = false;  // all blocks meet, not only the block's threads
   // Memory of the team: what the threads wrote to `from` they read in `to` afterwards, while they
   // may write to `from` again.
   llvm::AllocaInst* from = nullptr;
@@ -35,6 +36,16 @@ struct meeting {
 // A barrier that tells all threads what their `counts` come to.
 llvm::CallInst* create_barrier(llvm::IRBuilderBase& builder, abi::barrier_kind kind,
                                llvm::Value* counts);
+abi::barrier_kind kind_of_barrier(const llvm::CallInst& barrier);
+
+// Where the blocks of a grid meet, the threads of each meet as well: in a block function that is a
+// barrier at which the block stops.
+llvm::CallInst* create_grid_barrier(llvm::IRBuilderBase& builder);
+bool is_grid_barrier(const llvm::CallInst& barrier);
+// Barriers of calls, and calls of barriers.
+void make_grid_barriers(llvm::Function& body);
+void unmake_grid_barriers(llvm::Function& body);
+llvm::CallInst* create_grid_sync(llvm::IRBuilderBase& builder);
 
 // The barriers of a body; each becomes the first instruction of its block.
 std::vector<meeting> find_barriers(llvm::Function& body);

@@ -30,6 +30,7 @@
 #include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/managed_variables.hpp"
 #include "compiler/pass/maths.hpp"
+#include "compiler/pass/meetings.hpp"
 #include "compiler/pass/memory_limits.hpp"
 #include "compiler/pass/parameter_layout.hpp"
 #include "compiler/pass/resource_estimate.hpp"
@@ -75,11 +76,21 @@ bool build_of_copy(kernel& one, function_ref<bool()> build) {
 // With a copy of the code for full blocks, if there is something to gain, then as it is, then for
 // those threads that others leave behind, then from barrier to barrier, each thread by its own way.
 bool build_in_any_way(kernel& one) {
-  return build_of_copy(
-             one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); }) ||
-         build_block_function(one) ||
-         build_of_copy(one, [&] { return build_for_leaving_threads(one); }) ||
-         build_of_copy(one, [&] { return build_for_resumed_threads(one); });
+  if (one.syncs_grid) {
+    make_grid_barriers(*one.body);
+  }
+  bool built =
+      build_of_copy(one,
+                    [&] { return separate_full_blocks(*one.body) && build_block_function(one); }) ||
+      build_block_function(one) ||
+      build_of_copy(one, [&] { return build_for_leaving_threads(one); }) ||
+      build_of_copy(one, [&] { return build_for_resumed_threads(one); });
+  if (one.syncs_grid && !built) {
+    unmake_grid_barriers(*one.body);
+  } else if (one.syncs_grid) {
+    one.mode = abi::kernel_mode::block_fiber;
+  }
+  return built;
 }
 
 // A function for a row of blocks: their start as one block, then the rest of each.
@@ -137,7 +148,7 @@ void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel
     linear.body->eraseFromParent();
     return;
   }
-  if (!linear.stores_thread_index) {
+  if (!linear.stores_thread_index && !linear.syncs_grid) {
     loop_over_blocks(*linear.body);
     linear.row_threads = longest_row;
   }
@@ -160,8 +171,8 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
     with_fibers.body->setName(with_fibers.symbol + ".body");
   }
   one.usual = find_usual_block(one);
-  // Who calls the engine is in a block that the engine knows.
-  bool in_rows = !one.stores_thread_index && !one.threads_are_alike;
+  // Who calls the engine is in a block that the engine knows, and so is who stops.
+  bool in_rows = !one.stores_thread_index && !one.threads_are_alike && !one.syncs_grid;
   one.row_threads = in_rows ? longest_row : 0;
   bool joined = in_rows && join_blocks(one);
   if (in_rows && !joined && build_in_parts(one)) {
@@ -242,7 +253,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     kernels.insert(kernels.begin(), fallbacks.begin(), fallbacks.end());
     expand_shared_constants(module);
     for (kernel& one : kernels) {
-      if (one.mode == abi::kernel_mode::loop) {
+      if (one.mode != abi::kernel_mode::fibers) {
         relax_shared_atomics(*one.body);
       }
     }

@@ -15,15 +15,13 @@ using namespace llvm;
 
 namespace {
 
-// In the total of a meeting: who is there, and in the lower bits for whom the predicate holds. A
-// block has 1024 threads at most.
+// In the total of a meeting: who is there, and in the lower bits for whom the predicate holds. Who
+// waits for the other blocks counts there twice, so that more than all say that some do. A block
+// has 1024 threads at most.
 constexpr unsigned there_shift = 16;
 constexpr unsigned holds_mask = 0xffff;
-
-abi::barrier_kind kind_of(const CallInst& barrier) {
-  return static_cast<abi::barrier_kind>(
-      cast<ConstantInt>(barrier.getArgOperand(0))->getZExtValue());
-}
+constexpr std::uint32_t one_there = 1u << there_shift;
+constexpr std::uint32_t one_for_grid = one_there + 2;
 
 std::vector<CallInst*> barriers_of(Function& body) {
   std::vector<CallInst*> barriers;
@@ -83,9 +81,12 @@ class resumption {
   resumption(Function& body, std::vector<CallInst*> barriers)
       : body_(body), context_(body.getContext()), barriers_(std::move(barriers)) {}
 
-  meeting build() {
+  std::vector<meeting> build() {
     enter();
     meet();
+    if (any_of(barriers_, [](const CallInst* one) { return is_grid_barrier(*one); })) {
+      meet_grid();
+    }
     for (unsigned i = 0; i < barriers_.size(); ++i) {
       stop_at(*barriers_[i], i + 1);
     }
@@ -96,7 +97,7 @@ class resumption {
       end->eraseFromParent();
     }
     keep_values();
-    return meeting_;
+    return std::move(meetings_);
   }
 
  private:
@@ -140,17 +141,40 @@ class resumption {
     IRBuilder<> builder(end_);
     arrives_ = builder.CreatePHI(builder.getInt32Ty(), 4, "arrives");
     arrives_->addIncoming(builder.getInt32(0), resume_->getParent());
-    meeting_.tally = create_tally(builder, abi::reduce_kind::add, arrives_);
+    meeting all;
+    all.tally = create_tally(builder, abi::reduce_kind::add, arrives_);
     auto* meet = BasicBlock::Create(context_, "meet", &body_);
     builder.CreateBr(meet);
     builder.SetInsertPoint(meet);
-    meeting_.place = create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
-    meeting_.place->setConvergent();
+    all.place = create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
+    all.place->setConvergent();
     auto* over = BasicBlock::Create(context_, "over", &body_);
-    Value* there = builder.CreateLShr(meeting_.place, there_shift);
+    Value* there = builder.CreateLShr(all.place, there_shift);
     builder.CreateCondBr(builder.CreateIsNotNull(there), resume_->getParent(), over);
-    total_->addIncoming(meeting_.place, meet);
+    total_->addIncoming(all.place, meet);
     ReturnInst::Create(context_, over);
+    meetings_.push_back(all);
+  }
+
+  // Before they go on, the block stops if they wait for the others.
+  void meet_grid() {
+    CallInst* total = meetings_.front().place;
+    BasicBlock* meet = total->getParent();
+    auto* which = BasicBlock::Create(context_, "which", &body_);
+    auto* stop = BasicBlock::Create(context_, "stop", &body_);
+    meet->getTerminator()->replaceSuccessorWith(resume_->getParent(), which);
+    IRBuilder<> builder(which);
+    Value* holds = builder.CreateAnd(total, holds_mask);
+    Value* of_grid = builder.CreateICmpUGT(holds, builder.CreateLShr(total, there_shift));
+    builder.CreateCondBr(of_grid, stop, resume_->getParent());
+    builder.SetInsertPoint(stop);
+    meeting all;
+    all.place = create_grid_barrier(builder);
+    all.of_grid = true;
+    builder.CreateBr(resume_->getParent());
+    total_->replaceIncomingBlockWith(meet, which);
+    total_->addIncoming(total, stop);
+    meetings_.push_back(all);
   }
 
   void arrive(IRBuilder<>& builder, Value* what) {
@@ -165,12 +189,16 @@ class resumption {
     Instruction* end = before->getTerminator();
     IRBuilder<> builder(end);
     builder.CreateStore(builder.getInt32(number), place_);
-    Value* holds = builder.CreateIsNotNull(barrier.getArgOperand(1));
-    arrive(builder, builder.CreateAdd(builder.CreateZExt(holds, builder.getInt32Ty()),
-                                      builder.getInt32(1u << there_shift)));
+    if (is_grid_barrier(barrier)) {
+      arrive(builder, builder.getInt32(one_for_grid));
+    } else {
+      Value* holds = builder.CreateIsNotNull(barrier.getArgOperand(1));
+      arrive(builder, builder.CreateAdd(builder.CreateZExt(holds, builder.getInt32Ty()),
+                                        builder.getInt32(one_there)));
+    }
     end->eraseFromParent();
     builder.SetInsertPoint(&barrier);
-    barrier.replaceAllUsesWith(result_of(builder, kind_of(barrier)));
+    barrier.replaceAllUsesWith(result_of(builder, kind_of_barrier(barrier)));
     barrier.eraseFromParent();
   }
 
@@ -216,7 +244,7 @@ class resumption {
   SwitchInst* resume_ = nullptr;
   BasicBlock* end_ = nullptr;
   PHINode* arrives_ = nullptr;
-  meeting meeting_;
+  std::vector<meeting> meetings_;
 };
 
 }  // namespace
@@ -226,7 +254,7 @@ std::vector<meeting> resume_threads(Function& body) {
   if (barriers.empty()) {
     return {};
   }
-  return {resumption(body, std::move(barriers)).build()};
+  return resumption(body, std::move(barriers)).build();
 }
 
 }  // namespace sb::pass

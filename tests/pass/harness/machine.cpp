@@ -51,7 +51,9 @@ struct {
   ucontext_t scheduler = {};
   const abi::kernel_info* info = nullptr;
   const char* params = nullptr;
-  bool looping = false;
+  bool looping = false;  // a fiber or the machine itself runs whole blocks
+  std::uint32_t at_grid = 0;
+  std::uint64_t grid_meetings = 0;
   std::jmp_buf abandon;
   std::uint32_t loop_thread = 0;
   std::uint64_t progress = 0;  // counts everything that is not a turn spent waiting
@@ -209,7 +211,7 @@ int print(thread_context*, const char* format, ...) {
 }
 
 [[noreturn]] void leave() {
-  if (machine.looping) {
+  if (machine.info->mode == abi::kernel_mode::loop) {
     std::longjmp(machine.abandon, 1);
   }
   machine.current->done = true;
@@ -253,8 +255,25 @@ void* allocate(thread_context*, std::size_t bytes) { return std::malloc(bytes); 
 
 void deallocate(thread_context*, void* pointer) { std::free(pointer); }
 
-void grid_sync(thread_context* self) {
-  barrier(self, 0, 0);  // enough for grids of one block
+// All fibers of all blocks meet.
+void grid_sync(thread_context*) {
+  const std::uint64_t before = machine.grid_meetings;
+  ++machine.at_grid;
+  ++machine.progress;
+  ++machine.result.grid_syncs;
+  while (machine.grid_meetings == before) {
+    std::uint32_t expected = 0;
+    for (const auto& block : machine.blocks) {
+      expected += alive(block->fibers, 0, static_cast<std::uint32_t>(block->fibers.size()));
+    }
+    if (machine.at_grid == expected) {
+      machine.at_grid = 0;
+      ++machine.grid_meetings;
+      ++machine.progress;
+      return;
+    }
+    switch_away();
+  }
 }
 
 std::uint32_t sm_id(thread_context*) { return 3; }
@@ -353,7 +372,7 @@ void make_fibers(block_state& block, dims size) {
     auto one = std::make_unique<fiber>();
     one->block = &block;
     one->self = {&block.context, {i % size.x, i / size.x % size.y, i / size.x / size.y}, i};
-    one->stack.resize(256 << 10);
+    one->stack.resize(machine.looping ? 8 << 20 : 256 << 10);
     getcontext(&one->context);
     one->context.uc_stack.ss_sp = one->stack.data();
     one->context.uc_stack.ss_size = one->stack.size();
@@ -425,10 +444,11 @@ outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
   machine.blocks.clear();
   machine.info = &info;
   machine.params = params;
-  machine.looping = info.mode == abi::kernel_mode::loop;
+  machine.looping = info.mode != abi::kernel_mode::fibers;
+  machine.at_grid = 0;
   for (std::uint32_t index = 0; index < grid.x * grid.y * grid.z; ++index) {
     machine.blocks.push_back(make_block(info, grid, block, dynamic_bytes, index));
-    if (machine.looping) {
+    if (info.mode == abi::kernel_mode::loop) {
       std::uint32_t row = row_length(info, block, grid.x - index % grid.x, most_blocks);
       machine.blocks.back()->context.row_blocks = row;
       run_loop_block(*machine.blocks.back());
@@ -437,10 +457,10 @@ outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
       machine.blocks.clear();
       index += row - 1;
     } else {
-      make_fibers(*machine.blocks.back(), block);
+      make_fibers(*machine.blocks.back(), machine.looping ? dims{} : block);
     }
   }
-  if (!machine.looping) {
+  if (info.mode != abi::kernel_mode::loop) {
     run_fibers();
   }
   machine.blocks.clear();

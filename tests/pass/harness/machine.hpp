@@ -1,5 +1,5 @@
 // A device of one thread for the tests of the pass: loads an image and runs kernels, without any
-// engine. All blocks of a fiber-mode kernel are resident at once and take turns.
+// engine. All blocks of a kernel that needs fibers are resident at once and take turns.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,7 @@ struct outcome {
   abi::kernel_counts counts = {};                  // run_counted
   std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order
   std::uint64_t issued = 0, steps = 0, loads = 0;  // run_counted: of all threads
+  std::uint64_t grid_syncs = 0;                    // calls, of blocks or of threads
   bool stuck = false;                              // everybody waits and nobody can go on
   std::uint32_t longest_row = 0;                   // loop mode: of blocks, in one call of the entry
   bool told_row = false;  // the entry said at which block of its row it was
