@@ -12,6 +12,7 @@ import random
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import grids  # noqa: E402
 import guarded  # noqa: E402
 import linear  # noqa: E402
 import lines  # noqa: E402
@@ -53,6 +54,7 @@ struct entry {
   u32 width;
   dim3 tile;
   blocks which;
+  bool cooperative;
 };
 
 static std::vector<shape> shapes_of(const entry& e) {
@@ -100,7 +102,12 @@ int main(int argc, char** argv) {
       for (u32 n : {0u, 50u, threads * blocks - 1, 1000u}) {
         cudaMemset(out, 0, places * 4);
         cudaMemset(sums, 0, 64 * 4);
-        e.kernel<<<s.grid, s.block>>>(in, out, sums, n, blocks * 3 + 1);
+        u32 last = blocks * 3 + 1;
+        void* arguments[] = {&in, &out, &sums, &n, &last};
+        if (e.cooperative)
+          cudaLaunchCooperativeKernel((const void*)e.kernel, s.grid, s.block, arguments, 0, 0);
+        else
+          e.kernel<<<s.grid, s.block>>>(in, out, sums, n, last);
         cudaMemcpy(result.data(), out, places * 4, cudaMemcpyDeviceToHost);
         cudaMemcpy(result.data() + places, sums, 64 * 4, cudaMemcpyDeviceToHost);
         if (cudaError_t error = cudaGetLastError()) {
@@ -541,17 +548,18 @@ def entry(kernel):
     which = "any" if not tile or kernel.deep else "flat" if kernel.blocks == "any" else kernel.blocks
     which = "broken" if isinstance(kernel, linear.Linear) else which
     return (f'{{"{kernel.name}", {kernel.name}, {str(kernel.warps).lower()}, {getattr(kernel, "width", 0)}, {shape}, '
-            f"blocks::{which}}}")
+            f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}}}')
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear")):
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
             "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
-            "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free)}
+            "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free),
+            "grid": lambda name: grids.kernel(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)
     tail = TAIL.replace("ENTRIES", entries).replace("INPUTS", str(INPUTS)).replace("SLOTS", str(SLOTS))
-    return HEAD.format(seed=seed) + "#include <string>\n" + "\n\n".join(texts) + "\n" + tail
+    return HEAD.format(seed=seed) + "#include <string>\n#include <utility>\n" + "\n\n".join(texts) + "\n" + tail
