@@ -32,11 +32,43 @@ bool meet_likely(const trace::byte_range& a, const trace::byte_range& b) {
   return meet(a, b);
 }
 
+bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
+
+// What may touch anything comes behind all work before it, and all work after it comes behind it.
+// What is in front of one is in front of the next one too, by way of that.
+class barriers {
+ public:
+  explicit barriers(std::size_t streams) : last_(streams, none) {}
+
+  void add(const trace::trace& t, number operation, std::vector<number>& after) {
+    const trace::operation& o = t.operations[operation];
+    if (!is_work(o) || o.stream >= last_.size()) return;
+    if (barrier_ != none && t.operations[barrier_].stream != o.stream) after.push_back(barrier_);
+    if (!touches_anything(o)) {
+      if (last_[o.stream] == none) streams_.push_back(o.stream);
+      last_[o.stream] = operation;
+      return;
+    }
+    for (const number s : streams_) {
+      if (s != o.stream) after.push_back(last_[s]);
+      last_[s] = none;
+    }
+    streams_.clear();
+    barrier_ = operation;
+  }
+
+ private:
+  number barrier_ = none;        // the last one
+  std::vector<number> last_;     // by stream: its last work since then
+  std::vector<number> streams_;  // that have any
+};
+
 constexpr std::size_t remembered = 64;  // of an allocation: its last touches
 
 }  // namespace
 
 bool share_data(const trace::operation& a, const trace::operation& b, data_view view) {
+  if (touches_anything(a) || touches_anything(b)) return is_work(a) && is_work(b);
   for (const trace::byte_range& x : a.ranges) {
     for (const trace::byte_range& y : b.ranges) {
       if (x.allocation == y.allocation &&
@@ -51,9 +83,12 @@ bool share_data(const trace::operation& a, const trace::operation& b, data_view 
 void keep_data_order(const trace::trace& t, program& p) {
   std::vector<std::vector<touch>> touches(t.allocations.size() + 1);  // the last: no allocation
   std::vector<number> streams;
+  barriers all(t.streams.size());
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
+    all.add(t, i, p.tasks[i].after);
     for (const trace::byte_range& r : o.ranges) {
+      if (is_anything(r)) continue;
       std::vector<touch>& earlier =
           touches[std::min<std::size_t>(r.allocation, t.allocations.size())];
       // Of each stream, the last one that meets this: the ones before it are behind it already.

@@ -149,7 +149,8 @@ void wait_graph::add_memory(number runs) {
     if (i == runs || !pending(i) || other.started != never) continue;
     for (const trace::byte_range& r : o.ranges) {
       for (const trace::byte_range& w : other.ranges) {
-        if (r.allocation != w.allocation || w.how == trace::access::read) continue;
+        if (is_anything(r) || r.allocation != w.allocation || w.how == trace::access::read)
+          continue;
         if (r.offset == w.offset) return add(runs, {i, "reads memory that would be written by {}"});
         if (near == none) near = i;
       }

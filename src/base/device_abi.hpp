@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 12;
+inline constexpr std::uint32_t version = 13;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -149,6 +149,8 @@ struct kernel_info {
   // Loop mode: the most threads that a row of blocks may have; 0: `entry` runs one block at a time.
   std::uint32_t row_threads;
   std::uint32_t row_width;  // rows are for blocks of this width only; 0: of any
+  // It may touch memory that none of its pointer parameters leads to. Never 0 by mistake.
+  std::uint32_t reaches_other_memory;
   // The same kernel for blocks with warps that are not within one row; if that is in loop mode too,
   // its own is in fiber mode, for those of them with several layers (z). Null: this one runs all.
   const kernel_info* for_broken_rows;

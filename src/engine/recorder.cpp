@@ -275,15 +275,30 @@ const std::optional<allocation>& recorder::memory_at(const void* address) {
   return known.what;
 }
 
-void recorder::add_range(const void* address, std::size_t bytes, trace::access how, bool exact) {
+bool recorder::add_range(const void* address, std::size_t bytes, trace::access how, bool exact) {
   const std::optional<allocation>& a = memory_at(address);
-  if (!a || a->traced == trace::none || bytes == 0) return;
+  if (!a || a->traced == trace::none) return false;
+  if (bytes == 0) return true;
   const auto offset = static_cast<std::uint64_t>(static_cast<const char*>(address) -
                                                  static_cast<const char*>(a->base));
   if (exact)
     ranges_.push_back({a->traced, offset, bytes, how, true});
   else
     ranges_.push_back({a->traced, offset, a->bytes - offset, how, false});
+  return true;
+}
+
+// Variables of the device are no allocations, and pageable memory of the host is none.
+void recorder::add_copy_ranges(const copy_operation& c, std::size_t source_bytes,
+                               std::size_t destination_bytes) {
+  const bool to_host = c.direction == copy_direction::device_to_host;
+  const bool from_host = c.direction == copy_direction::host_to_device;
+  const bool on_host = c.direction == copy_direction::host_to_host;
+  const bool knows_source = add_range(c.source, source_bytes, trace::access::read, true);
+  const bool knows_destination =
+      add_range(c.destination, destination_bytes, trace::access::write, true);
+  if ((!knows_source && !from_host && !on_host) || (!knows_destination && !to_host && !on_host))
+    ranges_.push_back(trace::anything);
 }
 
 void recorder::add_ranges(const node& n) {
@@ -294,16 +309,15 @@ void recorder::add_ranges(const node& n) {
   };
   if (const auto* c = std::get_if<copy_operation>(&n.what)) {
     if (c->width == 0 || c->height == 0 || c->depth == 0) return;
-    add_range(c->source, span_of(c->width, c->height, c->depth, c->source_pitch, c->source_slice),
-              trace::access::read, true);
-    add_range(c->destination,
-              span_of(c->width, c->height, c->depth, c->destination_pitch, c->destination_slice),
-              trace::access::write, true);
+    add_copy_ranges(
+        *c, span_of(c->width, c->height, c->depth, c->source_pitch, c->source_slice),
+        span_of(c->width, c->height, c->depth, c->destination_pitch, c->destination_slice));
   } else if (const auto* f = std::get_if<fill_operation>(&n.what)) {
     if (f->width == 0 || f->height == 0 || f->depth == 0) return;
-    add_range(f->destination,
-              span_of(f->width * f->element_size, f->height, f->depth, f->pitch, f->slice),
-              trace::access::write, true);
+    if (!add_range(f->destination,
+                   span_of(f->width * f->element_size, f->height, f->depth, f->pitch, f->slice),
+                   trace::access::write, true))
+      ranges_.push_back(trace::anything);
   } else if (const auto* k = std::get_if<kernel_operation>(&n.what)) {
     add_kernel_ranges(*k);
   }
@@ -311,6 +325,7 @@ void recorder::add_ranges(const node& n) {
 
 void recorder::add_kernel_ranges(const kernel_operation& launch) {
   const abi::kernel_info& info = *launch.kernel;
+  bool is_complete = info.reaches_other_memory == 0;
   for (std::uint32_t i = 0; i < info.param_count; ++i) {
     const abi::param& p = info.params[i];
     if ((p.flags & abi::param_is_pointer) == 0 || p.size != sizeof(void*)) continue;
@@ -319,8 +334,10 @@ void recorder::add_kernel_ranges(const kernel_operation& launch) {
     if (how == 0) continue;
     const void* address = nullptr;
     std::memcpy(&address, launch.params.data() + p.offset, sizeof address);
-    add_range(address, 1, static_cast<trace::access>(how), false);
+    if (address != nullptr && !add_range(address, 1, static_cast<trace::access>(how), false))
+      is_complete = false;
   }
+  if (!is_complete) ranges_.push_back(trace::anything);
 }
 
 void recorder::describe_kernel(const kernel_operation& launch, const kernel_shape& shape,

@@ -251,7 +251,10 @@ class recorder final : public allocation_observer {
                   hardware_queue queue, status outcome, trace::number first);
   void add_ranges(const node& n);
   void add_kernel_ranges(const kernel_operation& launch);
-  void add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
+  void add_copy_ranges(const copy_operation& c, std::size_t source_bytes,
+                       std::size_t destination_bytes);
+  // False when the memory is not known.
+  bool add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
   struct known_memory {
     const void* address = nullptr;
     std::uint64_t as_of = ~std::uint64_t{0};  // memory::changes

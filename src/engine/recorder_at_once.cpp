@@ -124,8 +124,7 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const copy_o
     return;
   }
   ranges_.clear();
-  add_range(copy.source, copy.width, trace::access::read, true);
-  add_range(copy.destination, copy.width, trace::access::write, true);
+  add_copy_ranges(copy, copy.width, copy.width);
   trace::submitted_record r;
   r.kind = trace::operation_kind::copy;
   r.engine = copy_engine(copy.direction);

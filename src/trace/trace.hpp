@@ -6,6 +6,7 @@
 // and no process number is in a trace: two runs of a deterministic program are the same bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -180,6 +181,12 @@ struct byte_range {
   bool exact = true;  // false: somewhere inside, as for a kernel's pointer argument
 };
 
+// Stands in a list for what is not known of it: the operation may read and write any memory.
+inline constexpr byte_range anything{none, 0, 0, access::read_write, false};
+[[nodiscard]] constexpr bool is_anything(const byte_range& r) {
+  return r.allocation == none && !r.exact;
+}
+
 // Work of a stream. called <= queued <= ready <= started <= ended, as far as it came: what did not
 // happen before the end of the trace is `never`.
 inline constexpr nanoseconds never = ~nanoseconds{0};
@@ -222,6 +229,10 @@ struct operation {
   std::vector<edge> waits;         // what made it wait
   std::vector<byte_range> ranges;  // what it reads and writes
 };
+
+[[nodiscard]] inline bool touches_anything(const operation& op) {
+  return std::any_of(op.ranges.begin(), op.ranges.end(), is_anything);
+}
 
 // NVTX
 struct annotation {

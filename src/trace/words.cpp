@@ -83,6 +83,10 @@ std::string range_words(const operation& op) {
   std::string text;
   for (const byte_range& r : op.ranges) {
     if (!text.empty()) text += ' ';
+    if (is_anything(r)) {
+      text += "anything";
+      continue;
+    }
     switch (r.how) {
       case access::read:
         text += "read:";

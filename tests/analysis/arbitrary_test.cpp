@@ -69,6 +69,8 @@ trace::operation arbitrary::operation(const trace::trace& t, std::size_t operati
     if (const number a = some(t.allocations.size()); a != none) {
       o.ranges.push_back(
           {a, up_to(1000), up_to(1000), static_cast<trace::access>(1 + up_to(2)), one_in(2)});
+    } else if (one_in(4)) {
+      o.ranges.push_back(trace::anything);
     }
   }
   return o;

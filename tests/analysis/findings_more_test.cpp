@@ -259,7 +259,6 @@ TEST(Findings, StreamsThatTheHostKeepsApartAreFound) {
   const finding f = found(one_after_another(true), "streams-never-overlap");
   EXPECT_GT(f.cost, 280_us);
   EXPECT_EQ(f.calls.size(), 1U);
-  EXPECT_THAT(f.change, testing::HasSubstr("pointers within structures"));
   expect_healthy(one_after_another(false));
 }
 

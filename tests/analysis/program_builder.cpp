@@ -253,6 +253,11 @@ void program_builder::touch(number allocation, trace::access how) {
       {allocation, 0, trace_.allocations[allocation].bytes, how, true});
 }
 
+program_builder& program_builder::touches_anything() {
+  trace_.operations.back().ranges.push_back(trace::anything);
+  return *this;
+}
+
 program_builder& program_builder::reads(number allocation) {
   touch(allocation, trace::access::read);
   return *this;

@@ -71,6 +71,7 @@ class program_builder {
   void graph_of_kernels(number stream, const std::string& name, int n, nanoseconds duration);
 
   // Of the operation that was issued last.
+  program_builder& touches_anything();
   program_builder& reads(number allocation);
   program_builder& writes(number allocation);
   program_builder& reads(number allocation, std::uint64_t offset, std::uint64_t bytes);

@@ -23,6 +23,7 @@ class Advice(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
         command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / "advice", PROGRAM)
+        command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / "other_ways", PROGRAM.with_name("other_ways.cu"))
 
     @classmethod
     def tearDownClass(cls):
@@ -86,6 +87,26 @@ class Advice(unittest.TestCase):
         self.assertGreater(after["run"]["length"], 0.97 * before["run"]["length"])
         self.assertNotIn("independent-work-in-one-stream",
                          [finding["rule"] for finding in before["findings"]])
+
+    def rules_and_ranges(self, way, order):
+        trace = self.folder / "other_ways.sbtrace"
+        command(TOOLKIT / "bin" / "streambed", "run", self.folder / "other_ways", "--device", "h200", "--force",
+                "--trace", trace, "--", way, order)
+        found = json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace))["findings"]
+        lines = command(TOOLKIT / "bin" / "streambed", "export", trace, "--format", "csv").splitlines()
+        kernels = [line for line in lines if ",kernel," in line]
+        self.assertEqual(len(kernels), 2)
+        return [finding["rule"] for finding in found], kernels[1]
+
+    def test_memory_that_kernels_reach_by_other_ways_than_their_pointers(self):
+        for order, rule in (("event", "needless-event-wait"), ("host", "streams-never-overlap")):
+            for way in ("structure", "table", "variable", "kept", "number"):
+                rules, reads = self.rules_and_ranges(way, order)
+                self.assertNotIn(rule, rules, (way, order))
+                self.assertIn("anything", reads)
+            rules, reads = self.rules_and_ranges("apart", order)
+            self.assertIn(rule, rules)
+            self.assertNotIn("anything", reads)
 
 
 if __name__ == "__main__":

@@ -148,6 +148,15 @@ TEST_P(basics, the_descriptor_tells_which_pointers_are_seen_as_values) {
   EXPECT_FALSE(has(4, abi::param_is_read | abi::param_is_written));
 }
 
+TEST_P(basics, the_descriptor_tells_whether_pointer_parameters_lead_to_all_that_is_touched) {
+  for (const char* name : {"saxpy", "follows_parameters", "keeps_to_itself", "reads_constants"})
+    EXPECT_EQ(device.kernel(name).reaches_other_memory, 0u) << name;
+  for (const char* name :
+       {"follows_structure", "follows_table", "uses_variable", "follows_variable", "follows_number",
+        "calls_one_that_follows", "copies_to_structure", "adds_to_variable", "calls_pointer"})
+    EXPECT_EQ(device.kernel(name).reaches_other_memory, 1u) << name;
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, basics, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -45,6 +45,10 @@ function rangesOf(trace: Trace, what: number, bit: number): string {
   for (let r = ranges.begins[what]; r < ranges.begins[what + 1]; r++) {
     if (!(ranges.how[r] & bit)) continue;
     const which = ranges.allocation[r];
+    if (which < 0 && !(ranges.how[r] & 4)) {
+      parts.push("perhaps any other memory");
+      continue;
+    }
     const memory = which >= 0 ? `${memoryNames[allocations.kind[which]]} memory ${which}` : "memory";
     const from = ranges.offset[r];
     const to = from + ranges.bytes[r];

@@ -24,7 +24,11 @@ struct host_touch {
 // Operations that were issued from the turn before a loop's first wait up to its last one.
 class turns {
  public:
-  turns(const evidence& e, const repeated_call& r) : e_(e) {
+  turns(const evidence& e, const repeated_call& r)
+      : e_(e),
+        has_host_memory_(std::any_of(
+            e.t.allocations.begin(), e.t.allocations.end(),
+            [](const trace::allocation& a) { return a.kind != trace::memory_kind::device; })) {
     const std::vector<step>& steps = e.p.threads[r.thread];
     const std::size_t length = r.steps[1] - r.steps[0];
     begin_ = e.t.calls[steps[r.steps[0] - std::min(r.steps[0], length - 1)].call].begin;
@@ -76,6 +80,8 @@ class turns {
     const std::size_t turn = static_cast<std::size_t>(
         std::upper_bound(ends_.begin(), ends_.end(), o.called) - ends_.begin());
     bool found = false;
+    if (o.kind == trace::operation_kind::kernel && touches_anything(o) && has_host_memory_)
+      return false;
     for (const trace::byte_range& r : o.ranges) {
       if (!is_host_memory(e_.t, r)) continue;
       if (o.kind != trace::operation_kind::copy || !r.exact) return false;
@@ -89,6 +95,7 @@ class turns {
   }
 
   const evidence& e_;
+  bool has_host_memory_;  // that kernels can reach
   nanoseconds begin_ = 0;
   std::vector<nanoseconds> ends_;  // of the waits
   std::vector<host_touch> touches_;

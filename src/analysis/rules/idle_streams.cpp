@@ -86,10 +86,9 @@ void find_idle_streams(const evidence& e, findings& out) {
   f.rule = "streams-never-overlap";
   f.title = "Streams that nothing orders never ran at the same time";
   f.why = "The host waited for one of them before it issued the work of the other.";
-  f.change = fmt::format(
+  f.change =
       "Issue the work of all streams first and wait afterwards; an event orders two streams "
-      "without stopping the host. {}",
-      other_ways_to_memory);
+      "without stopping the host.";
   f.cost = cost;
   add_calls(e.t, f, calls);
   for (const auto& [before, behind] : pairs) {

@@ -17,6 +17,8 @@ constexpr std::size_t looked_at = 2000;  // operations of a stream: pairs of the
 
 bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
 
+bool is_unknown(const trace::operation& o) { return o.ranges.empty() || touches_anything(o); }
+
 std::vector<std::vector<number>> by_stream(const trace::trace& t) {
   std::vector<std::vector<number>> streams(t.streams.size());
   for (number i = 0; i < t.operations.size(); ++i) {
@@ -44,7 +46,7 @@ std::vector<std::vector<number>> groups_of(const trace::trace& t,
   };
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const trace::operation& o = t.operations[operations[i]];
-    if (!is_work(o) || o.in_graph || o.ranges.empty() || has_no_stream(t, o)) return {};
+    if (!is_work(o) || o.in_graph || is_unknown(o) || has_no_stream(t, o)) return {};
     for (std::size_t k = 0; k < i; ++k) {
       if (share_data(t.operations[operations[k]], o, data_view::likely)) leader[find(i)] = find(k);
     }
@@ -134,7 +136,7 @@ void find_waits_that_hold_others(const evidence& e, findings& out) {
          i < ours.size() && i < at[h.operation] + far && !free_work_behind; ++i) {
       const trace::operation& o = e.t.operations[ours[i]];
       if (!is_work(o)) break;
-      if (o.ranges.empty()) break;
+      if (is_unknown(o)) break;
       bool needs = false;
       const std::vector<number>& theirs = streams[other];
       const std::size_t end = at[wait.record];

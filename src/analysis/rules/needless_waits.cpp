@@ -42,7 +42,7 @@ bool is_unknown(const trace::operation& o) {
   const bool has_ranges = o.kind == trace::operation_kind::kernel ||
                           o.kind == trace::operation_kind::copy ||
                           o.kind == trace::operation_kind::fill;
-  return !has_ranges || o.ranges.empty();
+  return !has_ranges || o.ranges.empty() || touches_anything(o);
 }
 
 bool touches_host(const trace::trace& t, const trace::operation& o) {
@@ -291,10 +291,10 @@ void find_needless_waits(const evidence& e, findings& out) {
   f.title = fmt::format("{} wait{} for an event that the data does not need", waits.size(),
                         waits.size() == 1 ? "" : "s");
   f.why =
-      "As far as the pointer arguments of the kernels tell, nothing in front of the event writes "
-      "memory that is used behind the wait, and nothing behind the wait writes memory that is used "
-      "in front of the event.";
-  f.change = fmt::format("Leave out the cudaStreamWaitEvent. {}", other_ways_to_memory);
+      "Nothing in front of the event writes memory that is used behind the wait, and nothing "
+      "behind "
+      "the wait writes memory that is used in front of the event.";
+  f.change = "Leave out the cudaStreamWaitEvent.";
   f.cost = cost;
   add_operations(t, f, waits);
   describe(t, f, held);

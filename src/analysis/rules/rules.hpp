@@ -96,11 +96,6 @@ struct held_operation {
 // "kernel b on stream 2 waited for kernel a on stream 1: 12 µs"; the longest first.
 void describe(const trace::trace& t, finding& f, const std::vector<held_operation>& held);
 
-// For findings that leave out a wait because no data needs it.
-inline constexpr std::string_view other_ways_to_memory =
-    "What kernels reach by other ways than their pointer arguments (__device__ variables, pointers "
-    "within structures or from memory) is not in a trace: look there first.";
-
 // What the host's memory says about the waits of a loop.
 enum class host_use : std::uint8_t {
   none,                // no turn gives the host anything or takes from what another one took

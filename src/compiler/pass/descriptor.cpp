@@ -55,6 +55,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.has_no_floats ? abi::straight_without_floats : kernel.is_straight),
       number(kernel.row_threads),
       number(kernel.row_width),
+      number(kernel.reaches_other_memory),
       other(kernel.fallback),
       other(kernel.counted),
   };

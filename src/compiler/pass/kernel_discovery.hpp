@@ -40,9 +40,10 @@ struct kernel {
   bool stores_thread_index = false;
   bool needs_whole_warps = false;  // loop mode: only for blocks whose rows are whole warps
   bool syncs_grid = false;
-  bool is_straight = false;       // loop mode: no loop, no call of the engine
-  bool has_no_floats = false;     // and no computation with them
-  std::uint32_t row_threads = 0;  // abi::kernel_info
+  bool reaches_other_memory = false;  // other_memory.hpp
+  bool is_straight = false;           // loop mode: no loop, no call of the engine
+  bool has_no_floats = false;         // and no computation with them
+  std::uint32_t row_threads = 0;      // abi::kernel_info
   std::uint32_t row_width = 0;
   std::uint32_t most_row_bytes = 32u << 10;  // that the threads of a joined row keep
   usual_block usual;                         // usual_blocks.hpp

@@ -32,6 +32,7 @@
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/meetings.hpp"
 #include "compiler/pass/memory_limits.hpp"
+#include "compiler/pass/other_memory.hpp"
 #include "compiler/pass/parameter_layout.hpp"
 #include "compiler/pass/resource_estimate.hpp"
 #include "compiler/pass/shared_atomics.hpp"
@@ -237,6 +238,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   yield_in_spin_loops(module, functions);
   for (kernel& one : kernels) {
     infer_pointer_flags(one);
+    one.reaches_other_memory = reaches_other_memory(one);
   }
   mark_misaligned_addresses(module);
   {

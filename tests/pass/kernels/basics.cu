@@ -141,3 +141,49 @@ extern "C" __global__ void pointer_values(int* stored, int* compared, int* teste
   out[3] = called(4);
   __atomic_exchange_n((int**)(out + 4), exchanged, __ATOMIC_RELAXED);
 }
+
+// Memory that is reached from pointer parameters only, or is the thread's or the block's own.
+__device__ __noinline__ int far_sum(const int* a, int n) {
+  return n == 0 ? 0 : a[n] + far_sum(a + 1, n / 2);
+}
+
+extern "C" __global__ void follows_parameters(int* a, int* b, int n) {
+  int* p = n > 3 ? a : b;
+  for (int i = 0; i < n; ++i) p = p[i] > 0 ? p + 1 : a;
+  atomicAdd(p, far_sum(b, n));
+  __builtin_memcpy(a + n, b, 64);
+}
+
+extern "C" __global__ void keeps_to_itself(int* out, int n) {
+  __shared__ int tile[32];
+  int own[16] = {};
+  tile[threadIdx.x % 32] = n;
+  own[n & 15] = tile[n & 31];
+  out[0] = own[(n + 1) & 15];
+}
+
+__constant__ int fixed[4];
+extern "C" __global__ void reads_constants(int* out, int n) { out[0] = fixed[n & 3]; }
+
+// And by other ways.
+struct within {
+  int n;
+  int* p;
+};
+__device__ int variable[4];
+__device__ int* kept;
+
+extern "C" __global__ void follows_structure(int* out, within w) { out[0] = w.p[w.n]; }
+extern "C" __global__ void follows_table(int* out, int** table) { out[0] = *table[1]; }
+extern "C" __global__ void uses_variable(int* out, int n) { out[0] = variable[n & 3]; }
+extern "C" __global__ void follows_variable(int* out) { out[0] = *kept; }
+extern "C" __global__ void follows_number(int* out, unsigned long long p) { out[0] = *(int*)p; }
+__device__ __noinline__ int far_variable(int n) {
+  return n == 0 ? variable[0] : far_variable(n - 1);
+}
+extern "C" __global__ void calls_one_that_follows(int* out, int n) { out[0] = far_variable(n); }
+extern "C" __global__ void copies_to_structure(int* from, within w) {
+  __builtin_memcpy(w.p, from, 256);
+}
+extern "C" __global__ void adds_to_variable(int* out) { atomicAdd(&variable[1], out[0]); }
+extern "C" __global__ void calls_pointer(int* out, int (*called)(int)) { out[0] = called(4); }
