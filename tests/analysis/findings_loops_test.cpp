@@ -59,6 +59,52 @@ TEST(FindingsOfLoops, ResultsInBytesOfTheirOwnCanBeWaitedForOneTurnLater) {
   EXPECT_EQ(f.cost, t.end - results_one_turn_later().end);
 }
 
+// The same program with queries, asked again and again, in the place of its waits.
+trace::trace with_queries(const trace::trace& waits, const std::string& name) {
+  constexpr nanoseconds each = 500;
+  trace::trace t = waits;
+  t.calls.clear();
+  std::vector<number> now;  // by the number that calls had
+  for (trace::call c : waits.calls) {
+    now.push_back(static_cast<number>(t.calls.size()));
+    if (c.name != name || c.blocked == 0) {
+      t.calls.push_back(c);
+      continue;
+    }
+    const nanoseconds end = c.end;
+    c.name = name == "cudaEventSynchronize" ? "cudaEventQuery" : "cudaStreamQuery";
+    c.blocked = 0;
+    c.status = 600;
+    for (; c.begin + 2 * each < end; c.begin += each) {
+      c.end = c.begin + each;
+      t.calls.push_back(c);
+    }
+    c.end = end;
+    c.status = 0;
+    c.blocked_on = none;
+    t.calls.push_back(c);
+  }
+  const auto renumber = [&](number& call) { call = call < now.size() ? now[call] : none; };
+  for (trace::operation& o : t.operations) {
+    renumber(o.call);
+    for (trace::edge& e : o.waits) renumber(e.call);
+  }
+  return t;
+}
+
+TEST(FindingsOfLoops, AskingUntilTheWorkIsDoneIsAWait) {
+  const trace::trace waits = results_of_turns(false);
+  const finding f = found(with_queries(waits, "cudaStreamSynchronize"), "wait-in-loop");
+  EXPECT_NE(f.title.find("cudaStreamQuery until the work is done"), std::string::npos) << f.title;
+  EXPECT_EQ(f.calls.size(), turns);
+  EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(found(waits, "wait-in-loop").cost),
+              1000.0 * turns);
+  const trace::trace ahead = results_one_turn_later();
+  const trace::trace asks = with_queries(ahead, "cudaEventSynchronize");
+  ASSERT_GT(asks.calls.size(), ahead.calls.size());
+  expect_without(asks, "wait-in-loop");
+}
+
 // Copy in, compute, copy out, with as many buffers of the host as it says; the host fills the next
 // one and reads the last one's results behind the wait.
 trace::trace with_buffers_in_turn(std::uint64_t buffers, bool results) {

@@ -48,6 +48,7 @@ class Advice(unittest.TestCase):
     def test_a_wait_behind_the_loop(self):
         self.check("wait-in-loop", 10, "parts_in")
         self.check("wait-in-loop", 2, "kernels")
+        self.check("wait-in-loop", 10, "polled")
 
     def test_a_wait_one_turn_later(self):
         self.check("wait-in-loop", 2, "parts_out")

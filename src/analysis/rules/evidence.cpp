@@ -149,7 +149,7 @@ turn_body body_between(const trace::trace& t, const std::vector<step>& steps, st
 // when there is work between the calls, and a wait has any; others have work that is not the like
 // of theirs, as the copies of arrays one after another.
 bool is_turn(const turn_body& body, call_class of) {
-  return only_waits(of) ? body.issues : body.computes;
+  return only_waits(of) || of == call_class::query ? body.issues : body.computes;
 }
 
 // Calls of one place are a loop when most of its turns are the same.

@@ -94,13 +94,24 @@ bool bring_one_result(const evidence& e, const repeated_call& r) {
   return first != nullptr;
 }
 
+// Most turns asked again and again until the work was done (polls.hpp).
+bool is_polled(const evidence& e, const repeated_call& r) {
+  if (class_of(r.name) != call_class::query) return false;
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  const auto waited = std::count_if(r.steps.begin(), r.steps.end(), [&](std::size_t i) {
+    return steps[i].last.scope != wait_scope::nothing;
+  });
+  return 2 * static_cast<std::size_t>(waited) > r.steps.size();
+}
+
 constexpr std::size_t some = 8;  // turns: the host looks at a result in each of so many
 
 }  // namespace
 
 void find_waits_in_loops(const evidence& e, findings& out) {
   for (const repeated_call& r : e.repeated_calls()) {
-    if (!only_waits(class_of(r.name))) continue;
+    const bool polled = is_polled(e, r);
+    if (!only_waits(class_of(r.name)) && !polled) continue;
     const host_use use = use_between_waits(e, r);
     program changed = e.p;
     keep_data_order(e.t, changed);
@@ -135,7 +146,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
     if (!e.worth(cost)) continue;
     add_loop(e, f, calls_of(e.p, r), cost);
     f.rule = "wait-in-loop";
-    f.title = fmt::format("{} in a loop{}", r.name,
+    f.title = fmt::format("{}{} in a loop{}", r.name, polled ? " until the work is done," : "",
                           use == host_use::none ? "" : ", for a result of each turn");
     f.why =
         "The host waits in every turn, and the device then waits for the host to issue the next "

@@ -62,6 +62,21 @@ void kernels(bool applied) {
   }
 }
 
+// The same with a host that asks until they are done.
+void polled(bool applied) {
+  float* device;
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreate(&s);
+  tiny<<<1, 32, 0, s>>>(device);
+  cudaStreamSynchronize(s);
+  for (int k = 0; k < turns; ++k) {
+    for (int i = 0; i < 3; ++i) touch<<<part / 256, 256, 0, s>>>(device, part);
+    while ((!applied || k + 1 == turns) && cudaStreamQuery(s) == cudaErrorNotReady) {
+    }
+  }
+}
+
 // Short copies and kernels again and again; applied: a graph.
 void sequence(bool applied, int times, int length, bool copies) {
   float *host, *device;
@@ -247,6 +262,7 @@ int main(int count, char** words) {
   if (what == "parts_in") parts_in(applied);
   if (what == "parts_out") parts_out(applied);
   if (what == "kernels") kernels(applied);
+  if (what == "polled") polled(applied);
   if (what == "sequence") sequence(applied, times, length, false);
   if (what == "copy_sequence") sequence(applied, times, length, true);
   if (what == "streams_in_turn") streams_in_turn(applied, times, length);
