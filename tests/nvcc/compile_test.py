@@ -201,6 +201,15 @@ class HostOptions(NvccTest):
                 self.nvcc(*flags, "a.cu", "-o", "a")
                 self.assertEqual(self.output("a"), "ok\n")
 
+    def test_device_code_knows_its_lines_where_they_are_asked_for(self):
+        self.write("a.cu", DOUBLING)
+
+        def tables(*flags):
+            self.nvcc(*flags, "a.cu", "-o", "a")
+            return (self.folder / "a").read_bytes().count(b".debug_line\0")
+        self.assertEqual(tables("-lineinfo"), tables() + 1)
+        self.assertEqual(tables("-G"), tables() + 1)
+
     def test_standards(self):
         self.write("a.cu", device_value("result = __cplusplus;"))
         for flags, value in ((["-std=c++11"], 201103), (["-std", "c++14"], 201402), ([], 201703),

@@ -51,6 +51,8 @@ class driver {
   [[nodiscard]] arguments preprocessor_flags(input_kind kind) const;
   [[nodiscard]] arguments include_flags() const;
   [[nodiscard]] arguments cuda_flags() const;
+  // Whether the image says which line of the source its code is from.
+  [[nodiscard]] bool keeps_device_lines() const;
   [[nodiscard]] arguments device_flags() const;
   [[nodiscard]] arguments device_code_flags() const;
   [[nodiscard]] arguments host_flags(bool by_clang) const;

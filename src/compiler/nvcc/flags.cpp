@@ -116,6 +116,10 @@ arguments driver::cuda_flags() const {
   return flags;
 }
 
+bool driver::keeps_device_lines() const {
+  return o_.debug_device || o_.line_info || !sanitizer_flags().empty();
+}
+
 // What the device pass adds for the front end.
 arguments driver::device_flags() const {
   arguments flags = {"-Xclang", "-fcuda-is-device",
@@ -125,6 +129,8 @@ arguments driver::device_flags() const {
                      "-ffake-address-space-map",
                      // The pass reads the layout of kernel parameters from the debug information.
                      "-g"};
+  if (!keeps_device_lines())
+    add(flags, {"-Xclang", "-dwarf-debug-flags", "-Xclang", "layout-only"});
   for (std::size_t i = 0; i < o_.host_options.size(); ++i) {
     const std::string& flag = o_.host_options[i];
     if (flag == "-fopenmp") {

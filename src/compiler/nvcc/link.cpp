@@ -122,7 +122,7 @@ arguments driver::image_link(const arguments& objects, const std::string& image)
     return line;
   }
   arguments line = {tools_.lld, "-shared", "-Bsymbolic", "--hash-style=gnu", "-z", "now"};
-  if (!o_.debug_device && !o_.line_info) line.push_back("--strip-debug");
+  if (!keeps_device_lines()) line.push_back("--strip-debug");
   const arguments libraries = tools_.device_libraries();
   // Without the libraries at hand (a target without its files) names are looked up when loaded.
   if (libraries.size() >= 2) add(line, {"-z", "defs", "--as-needed"});

@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
 
 namespace sb::pass {
@@ -87,6 +88,13 @@ void drop_unreachable(Module& module, ArrayRef<Function*> roots) {
       function.setComdat(nullptr);
       function.setDSOLocal(true);
     }
+  }
+}
+
+void drop_layout_information(Module& module) {
+  auto units = module.debug_compile_units();
+  if (all_of(units, [](const DICompileUnit* unit) { return unit->getFlags() == "layout-only"; })) {
+    StripDebugInfo(module);
   }
 }
 

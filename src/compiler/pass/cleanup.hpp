@@ -9,4 +9,8 @@ namespace sb::pass {
 // that the front end emitted along the way are neither compiled nor judged.
 void drop_unreachable(llvm::Module& module, llvm::ArrayRef<llvm::Function*> roots);
 
+// Debug information that was made for the layout of parameters alone, as nvcc says in the flags of
+// the compile unit, goes: the optimiser would carry it along, and the link would strip it.
+void drop_layout_information(llvm::Module& module);
+
 }  // namespace sb::pass

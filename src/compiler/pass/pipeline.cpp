@@ -270,6 +270,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   }
   drop_unreachable(module, {});
   check_address_spaces(module);
+  drop_layout_information(module);
   functions.clear();
   return PreservedAnalyses::none();
 }
