@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/call_frame.hpp"
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
 #include "engine/fault.hpp"
@@ -188,6 +189,8 @@ void engine::impl::reset(device_id device) {
 // or a host function is still running: its thread is left alone, and so must be what it uses.
 bool engine::impl::stop(std::chrono::milliseconds patience) {
   if (getpid() != process) return true;  // a forked child has none of the threads
+  // Locks that are taken here are none that the program waits for in modelled time.
+  const call_frame own;
   {
     guard lock(mutex);
     if (stopped) return true;
