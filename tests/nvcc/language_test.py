@@ -151,6 +151,23 @@ class Rewriting(NvccTest):
         self.nvcc("a.cu", "-o", "a")
         self.assertEqual(self.output("a"), f"<<<{{1}}, 2>>>\n{1 + 24 + 6 + 8}\n")
 
+    def test_an_alignment_behind_the_memory_space(self):
+        self.write("a.cu", """#include <cstdio>
+__device__ alignas(64) char far[3];
+__global__ void addresses() {
+  __shared__ char one;
+  __shared__ alignas(128) char tile[1024];
+  one = tile[threadIdx.x] = 0;
+  printf("%d %d %d\\n", int((size_t)tile % 128), int((size_t)far % 64), one);
+}
+int main() {
+  addresses<<<1, 1>>>();
+  return cudaDeviceSynchronize();
+}
+""")
+        self.nvcc("a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "0 0 0\n")
+
     def test_inline_ptx_keeps_its_constraints_apart_from_the_hosts(self):
         self.write("a.cu", device_value("""
           unsigned lane; unsigned long long time; float f; double d;

@@ -72,6 +72,14 @@ TEST(Rewrite, LeavesTheHostsAssemblyAlone) {
     EXPECT_EQ(on_arm(source), "") << source;
 }
 
+TEST(Rewrite, PutsAnAlignmentInFrontOfTheMemorySpace) {
+  EXPECT_EQ(on_arm("__shared__ alignas(16) int x[4];"), "alignas(16) __shared__ int x[4];");
+  EXPECT_EQ(on_arm("__device__\nalignas(alignof(\nfloat4)) char x[64];"),
+            "alignas(alignof(\nfloat4))\n__device__ char x[64];");
+  EXPECT_EQ(on_arm("alignas(16) __shared__ int x[4];"), "");
+  EXPECT_EQ(on_arm("__shared__ alignas(16"), "");
+}
+
 TEST(Lexer, FindsIncludes) {
   const auto names = sb::nvcc::includes_of(
       "#include \"a.h\"\n # include <b/c.cuh> // x\nint include;\n#define X\n");

@@ -30,6 +30,8 @@ class rewriter {
         launch(i);
       else if (is(i, "asm") || is(i, "__asm__") || is(i, "__asm"))
         assembly(i);
+      else if (is_memory_space(i) && is(i + 1, "alignas") && is(i + 2, "("))
+        alignment(i);
     }
     if (edits_.empty()) return {};
     std::sort(edits_.begin(), edits_.end(),
@@ -62,6 +64,27 @@ class rewriter {
   [[nodiscard]] bool is_launch_open(std::size_t i) const {
     if (!triple(i, "<") || i == 0 || is(i - 1, "operator") || is(i - 1, "<")) return false;
     return tokens_[i - 1].kind == token_kind::word || is(i - 1, ">") || is(i - 1, ")");
+  }
+
+  [[nodiscard]] bool is_memory_space(std::size_t i) const {
+    return is(i, "__shared__") || is(i, "__device__") || is(i, "__constant__") ||
+           is(i, "__managed__");
+  }
+
+  // For clang the space is a GNU attribute, which no standard one may follow.
+  void alignment(std::size_t space) {
+    int depth = 0;
+    std::size_t end = space + 2;
+    for (; end < tokens_.size(); ++end) {
+      depth += is(end, "(") ? 1 : is(end, ")") ? -1 : 0;
+      if (depth == 0) break;
+    }
+    if (end == tokens_.size()) return;
+    const token &first = tokens_[space], &alignas_word = tokens_[space + 1], &last = tokens_[end];
+    std::string swapped(source_.substr(alignas_word.begin, last.end - alignas_word.begin));
+    swapped += source_.substr(first.end, alignas_word.begin - first.end);
+    swapped += text(space);
+    edits_.push_back({first.begin, last.end, std::move(swapped)});
   }
 
   void replace_keeping_lines(std::size_t begin, std::size_t end, std::string replacement) {

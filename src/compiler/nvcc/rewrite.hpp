@@ -15,6 +15,8 @@ namespace sb::nvcc {
 //   asm("mov.u64 %0, %clock64;" : "=l"(t))
 //                            constraints of PTX become the processor's: l and h r, f and d
 //                            `floating` (w on aarch64, x on x86-64); %name becomes %%name
+//   __shared__ alignas(16) int x[4];
+//                            alignas(16) __shared__ int x[4];
 // Comments, strings and raw strings are left alone. Empty if nothing has to change.
 [[nodiscard]] std::string rewritten(std::string_view source, char floating);
 
