@@ -110,14 +110,15 @@ __global__ void until_done(int* left, int* any, int* rounds) {
   }
 }
 
-// Some threads return before the others meet, and leave something behind.
-__global__ void some_return(const int* data, int* left, int* seen, int n) {
+// Some threads of each block return before the others meet, and leave something behind; the first
+// one stays, who stands for its block where the blocks meet.
+__global__ void some_return(int* left, int* seen, int stay) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x, last = gridDim.x * blockDim.x - 1;
-  if (i >= n) {
+  if (static_cast<int>(threadIdx.x) >= stay) {
     left[i] = -i;
     return;
   }
-  left[i] = data[i];
+  left[i] = i + 1;
   cg::this_grid().sync();
   seen[i] = left[last - i];
 }
@@ -197,14 +198,22 @@ int main(int argc, char** argv) {
     for (int* one : {data, partial, total}) OK(cudaFree(one));
   }
   for (const int n : {1, 100, 256, 300}) {
-    int *data = managed(n), *seen = managed(n), *left = managed(512);
+    int *data = managed(n), *seen = managed(n);
     for (const int twice : {0, 1}) {
       launch(guarded, dim3(4), dim3(128), data, seen, n, twice);
       for (int i = 0; i < n; ++i) CHECK(seen[i] == n - 1 - i + (twice != 0 ? 7 : 0));
     }
-    launch(some_return, dim3(4), dim3(128), data, left, seen, n);
-    for (int i = 0; i < n; ++i) CHECK(seen[i] == (511 - i < n ? data[511 - i] : i - 511));
-    for (int* one : {data, seen, left}) OK(cudaFree(one));
+    for (int* one : {data, seen}) OK(cudaFree(one));
+  }
+  for (const int stay : {1, 32, 40, 127, 128}) {
+    constexpr int n = 512;
+    int *left = managed(n), *seen = managed(n);
+    launch(some_return, dim3(4), dim3(128), left, seen, stay);
+    for (int i = 0; i < n; ++i) {
+      const int other = n - 1 - i;
+      CHECK(seen[i] == (i % 128 >= stay ? 0 : other % 128 < stay ? other + 1 : -other));
+    }
+    for (int* one : {left, seen}) OK(cudaFree(one));
   }
   {
     constexpr int n = 5 * 96;
