@@ -98,6 +98,11 @@ __kernel void stencil(__global const float* in, __global float* out) {
   }
 }
 
+__kernel void columns(__global const float* in, __global float* out) {
+  int x = get_global_id(0);
+  for (int y = 0; y < SIDE; ++y) out[y * SIDE + x] = 2 * in[y * SIDE + x] + y;
+}
+
 __kernel void forces(__global const float* x, __global const float* y, __global const float* z,
                      __global float* fx, __global float* fy, __global float* fz) {
   __local float sx[256], sy[256], sz[256];

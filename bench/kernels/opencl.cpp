@@ -199,6 +199,13 @@ int main(int argc, char** argv) {
     one("stencil", d.kernel("stencil", d.buffer(in), out), {side / 32, side / 8}, {32, 8},
         {{out, in.size()}}, [&] { return want.is(d.back<float>(out, in.size())); });
   }
+  if (chosen("columns")) {
+    const floats in = numbers(side * side, 1009);
+    const auto want = right_columns(in);
+    cl_mem out = d.buffer(in);
+    one("columns", d.kernel("columns", d.buffer(in), out), {side / 256}, {256}, {{out, in.size()}},
+        [&] { return want.is(d.back<float>(out, in.size())); });
+  }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
                  z = numbers(bodies, 107, 0.1f);

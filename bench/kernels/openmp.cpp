@@ -206,6 +206,22 @@ int main(int argc, char** argv) {
         },
         outputs{{{b, in.size()}}}, [&] { return want.is(as_vector(to, in.size())); });
   }
+  if (chosen("columns")) {
+    const floats in = numbers(side * side, 1009);
+    const auto want = right_columns(in);
+    const auto from = place(in), to = place(in);
+    const float* a = from.get();
+    float* b = to.get();
+    measure(
+        "columns",
+        [&] {
+#pragma omp parallel for
+          for (int y = 0; y < side; ++y)
+#pragma omp simd
+            for (int x = 0; x < side; ++x) b[y * side + x] = 2 * a[y * side + x] + y;
+        },
+        outputs{{{b, in.size()}}}, [&] { return want.is(as_vector(to, in.size())); });
+  }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
                  z = numbers(bodies, 107, 0.1f);

@@ -21,7 +21,7 @@ constexpr int stream_n = 16 << 20;  // 64 MiB of float
 constexpr float factor = 3.0f;
 constexpr int matrix = 512;
 constexpr int scan_n = 4 << 20;
-constexpr int side = 2048;  // of pictures: transpose, stencil
+constexpr int side = 2048;  // of pictures: transpose, stencil, columns
 constexpr int bytes_n = 64 << 20;
 constexpr int bins = 256;
 constexpr int bodies = 4096;
@@ -136,6 +136,17 @@ inline expected<float> right_stencil(const floats& in) {
     for (int x = 1; x < side - 1; ++x) {
       const std::size_t i = std::size_t(y) * side + x;
       want.values[i] = 0.2f * (in[i] + in[i - side] + in[i + side] + in[i - 1] + in[i + 1]);
+    }
+  return want;
+}
+
+// Each row by a number of its own; whole numbers, so that nothing is rounded.
+inline expected<float> right_columns(const floats& in) {
+  expected<float> want{floats(in.size())};
+  for (int y = 0; y < side; ++y)
+    for (int x = 0; x < side; ++x) {
+      const std::size_t i = std::size_t(y) * side + x;
+      want.values[i] = 2 * in[i] + static_cast<float>(y);
     }
   return want;
 }

@@ -111,6 +111,13 @@ __global__ void stencil(const float* in, float* out) {
   }
 }
 
+// A thread for each column.
+__global__ void columns(const float* in, float* out, int rows) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= side) return;
+  for (int y = 0; y < rows; ++y) out[y * side + x] = 2 * in[y * side + x] + y;
+}
+
 __global__ void forces(const float* x, const float* y, const float* z, float* fx, float* fy,
                        float* fz) {
   __shared__ float sx[256], sy[256], sz[256];
@@ -311,6 +318,18 @@ int main(int argc, char** argv) {
         "stencil",
         [&] {
           stencil<<<dim3(side / 32, side / 8), dim3(32, 8)>>>(din, out);
+          cudaDeviceSynchronize();
+        },
+        outputs{{{out, in.size()}}}, [&] { return want.is(back(out, in.size())); });
+  }
+  if (chosen("columns")) {
+    const floats in = numbers(side * side, 1009);
+    const auto want = right_columns(in);
+    float *din = on_device(in), *out = on_device(in);
+    measure(
+        "columns",
+        [&] {
+          columns<<<side / 256, 256>>>(din, out, side);
           cudaDeviceSynchronize();
         },
         outputs{{{out, in.size()}}}, [&] { return want.is(back(out, in.size())); });

@@ -45,6 +45,7 @@ TEST(BenchmarkChecks, EachElementOfEachProblemCounts) {
   expect_every_element_to_count("transpose", right_transpose(numbers(side * side, 65521)));
   expect_every_element_to_count("histogram", right_histogram(letters()));
   expect_every_element_to_count("stencil", right_stencil(numbers(side * side, 1009)));
+  expect_every_element_to_count("columns", right_columns(numbers(side * side, 1009)));
   const auto forces = right_forces(numbers(bodies, 101, 0.1f), numbers(bodies, 103, 0.1f),
                                    numbers(bodies, 107, 0.1f));
   for (const auto* each : {&forces.x, &forces.y, &forces.z})

@@ -94,6 +94,26 @@ TEST_P(strides, common_rounds_and_barriers_live_together) {
   }
 }
 
+TEST_P(strides, threads_walk_along_columns_side_by_side) {
+  ASSERT_TRUE(loops("down_columns"));
+  ASSERT_TRUE(loops("up_columns"));
+  for (int width : {3, 34, 64, 70}) {
+    const int rows = 80;
+    std::vector<int> in(width * rows), out(width * rows, 1), expected(width * rows, 1);
+    for (int i = 0; i < width * rows; ++i) in[i] = i * 7919 % 101;
+    for (int i = width; i < width * rows; ++i) expected[i] = in[i] + expected[i - width];
+    device.run("down_columns", {3}, {32}, 0, in.data(), out.data(), width, rows);
+    EXPECT_EQ(out, expected) << width;
+    for (int y = 0; y < rows - 1; ++y)
+      for (int x = 1; x < width - 1; ++x)
+        expected[y * width + x] =
+            in[y * width + x] + in[(y + 1) * width + x - 1] + in[y * width + x + 1];
+    device.run("up_columns", {1}, {static_cast<unsigned>(width - 2)}, 0, in.data(), out.data(),
+               width, rows);
+    EXPECT_EQ(out, expected) << width;
+  }
+}
+
 TEST_P(strides, sums_of_equal_length_are_those_of_each_thread) {
   ASSERT_TRUE(loops("product"));
   const int width = 40;

@@ -1,6 +1,10 @@
 #include "compiler/pass/even_loops.hpp"
 
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/GetElementPtrTypeIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -83,19 +87,19 @@ std::optional<std::int64_t> growth(const Value* value, const uniformity& uniform
   return std::nullopt;
 }
 
-// Neighbours use the same place, or places side by side.
-bool is_side_by_side(const Value* pointer, Type* type, const uniformity& uniform,
-                     const DataLayout& layout) {
+// How far apart the places are that neighbours use; nothing if that is not known.
+std::optional<std::int64_t> distance_of(const Value* pointer, const uniformity& uniform,
+                                        const DataLayout& layout) {
   std::int64_t distance = 0;
   while (!uniform.is_uniform(pointer)) {
     auto* address = dyn_cast<GEPOperator>(pointer);
     if (!address) {
-      return false;
+      return std::nullopt;
     }
     for (auto index = gep_type_begin(address); index != gep_type_end(address); ++index) {
       auto step = growth(index.getOperand(), uniform);
       if (!step) {
-        return false;
+        return std::nullopt;
       }
       distance += *step == 0
                       ? 0
@@ -104,8 +108,7 @@ bool is_side_by_side(const Value* pointer, Type* type, const uniformity& uniform
     }
     pointer = address->getPointerOperand();
   }
-  auto size = static_cast<std::int64_t>(layout.getTypeStoreSize(type).getFixedValue());
-  return distance == 0 || distance == size;
+  return distance;
 }
 
 // Whether the value is computed from the other one, in the same round.
@@ -141,24 +144,42 @@ bool is_short(const Loop& loop) {
   return limit && limit->getValue().abs().ule(short_loop);
 }
 
-bool is_worth_it(const Loop& loop, const uniformity& uniform) {
+// Whether a round uses another place than the one before it, and not the next element, as far as
+// that is known.
+bool jumps(Value* pointer, std::int64_t size, const Loop& loop, ScalarEvolution& evolution) {
+  const SCEV* place = evolution.getSCEV(pointer);
+  if (evolution.isLoopInvariant(place, &loop)) {
+    return false;
+  }
+  auto* steady = dyn_cast<SCEVAddRecExpr>(place);
+  auto* step = steady ? dyn_cast<SCEVConstant>(steady->getStepRecurrence(evolution)) : nullptr;
+  return !step || step->getAPInt().abs().sgt(size);
+}
+
+bool is_worth_it(const Loop& loop, const uniformity& uniform, ScalarEvolution& evolution) {
   BasicBlock& block = *loop.getHeader();
   const DataLayout& layout = block.getModule()->getDataLayout();
   unsigned size = 0;
+  bool is_column = false;  // neighbours go down columns side by side
   for (Instruction& inst : block) {
     auto* call = dyn_cast<CallBase>(&inst);
     if (call && !isa<IntrinsicInst>(call)) {
       return false;
     }
-    const Value* pointer = getLoadStorePointerOperand(&inst);
-    bool good = pointer ? !inst.isVolatile() && !inst.isAtomic() &&
-                              is_side_by_side(pointer, getLoadStoreType(&inst), uniform, layout)
-                        : !inst.mayReadOrWriteMemory();
+    Value* pointer = getLoadStorePointerOperand(&inst);
+    bool good = pointer ? !inst.isVolatile() && !inst.isAtomic() : !inst.mayReadOrWriteMemory();
+    if (good && pointer) {
+      auto bytes = static_cast<std::int64_t>(
+          layout.getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue());
+      auto distance = distance_of(pointer, uniform, layout);
+      good = distance == 0 || distance == bytes;
+      is_column |= distance == bytes && jumps(pointer, bytes, loop, evolution);
+    }
     if (!good || ++size > largest_loop) {
       return false;
     }
   }
-  return has_sums(loop, uniform) && !is_short(loop);
+  return (is_column || has_sums(loop, uniform)) && !is_short(loop);
 }
 
 }  // namespace
@@ -170,12 +191,16 @@ std::vector<BasicBlock*> find_even_loops(Function& body) {
   if (loops.empty()) {
     return starts;
   }
+  AssumptionCache assumptions(body);
+  TargetLibraryInfoImpl library(Triple(body.getParent()->getTargetTriple()));
+  TargetLibraryInfo functions(library);
+  ScalarEvolution evolution(body, functions, assumptions, dominators, loops);
   uniformity uniform(body, team::block);
   for (Loop* loop : loops.getLoopsInPreorder()) {
     BasicBlock* header = loop->getHeader();
     if (loop->getNumBlocks() == 1 && loop->getLoopPreheader() && loop->getExitBlock() &&
         uniform.is_reached_together(header) && uniform.branches_together(header) &&
-        is_worth_it(*loop, uniform)) {
+        is_worth_it(*loop, uniform, evolution)) {
       starts.push_back(header);
     }
   }

@@ -3,7 +3,9 @@
 //
 //   for (int j = 0; j < n; ++j) sum += a[j] * b[j * width + column];
 //
-// Thread by thread, each sum waits for itself. Round by round, the threads' sums are vectors.
+// Thread by thread, each sum waits for itself. Round by round, the threads' sums are vectors. The
+// same goes for threads that walk down the columns of an array: thread by thread each jumps from
+// row to row, round by round a row is read and written as it lies.
 #pragma once
 
 #include <llvm/IR/Function.h>

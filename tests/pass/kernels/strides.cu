@@ -135,3 +135,20 @@ extern "C" __global__ void two_ways(const float* a, float* out, int n, int step)
   }
   out[threadIdx.x] = sum;
 }
+
+// Down a column each: what a row needs of the one before it is written by then.
+extern "C" __global__ void down_columns(const int* in, int* out, int width, int rows) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= width) return;
+  for (int y = 1; y < rows; ++y) {
+    out[y * width + x] = in[y * width + x] + out[(y - 1) * width + x];
+  }
+}
+
+// The same upwards, the next column of the last row too, which nobody has written yet.
+extern "C" __global__ void up_columns(const int* in, int* out, int width, int rows) {
+  int x = threadIdx.x + 1;
+  for (int y = rows - 2; y >= 0; --y) {
+    out[y * width + x] = in[y * width + x] + in[(y + 1) * width + x - 1] + in[y * width + x + 1];
+  }
+}
