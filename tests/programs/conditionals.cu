@@ -2,14 +2,7 @@
 #include <cuda_runtime.h>
 #include <cstdio>
 
-static int wrong = 0;
-#define CHECK(what)                                           \
-  do {                                                        \
-    if (!(what)) {                                            \
-      std::printf("line %d: %s\n", __LINE__, #what), ++wrong; \
-    }                                                         \
-  } while (0)
-#define OK(call) CHECK((call) == cudaSuccess)
+#include "checks.h"
 
 __global__ void count(int* counter) { *counter += 1; }
 __global__ void set_from(cudaGraphConditionalHandle handle, const int* value) {

@@ -11,16 +11,9 @@
 #include <numeric>
 #include <vector>
 
-namespace cg = cooperative_groups;
+#include "checks.h"
 
-static int wrong = 0;
-#define CHECK(what)                                           \
-  do {                                                        \
-    if (!(what)) {                                            \
-      std::printf("line %d: %s\n", __LINE__, #what), ++wrong; \
-    }                                                         \
-  } while (0)
-#define OK(call) CHECK((call) == cudaSuccess)
+namespace cg = cooperative_groups;
 
 // Values of a thread, its private array and its block's shared memory outlive the meeting.
 __global__ void pass_on(int* data, int n, int rounds) {

@@ -3,14 +3,8 @@
 #include <cuda_runtime.h>
 #include <cstdio>
 
-static int wrong = 0;
-#define CHECK(what)                                           \
-  do {                                                        \
-    if (!(what)) {                                            \
-      std::printf("line %d: %s\n", __LINE__, #what), ++wrong; \
-    }                                                         \
-  } while (0)
-#define OK(call) CHECK((call) == cudaSuccess)
+#include "checks.h"
+
 #define ANSWERS(error, call) CHECK((call) == error)
 
 __global__ void add(int* where, int value) { *where += value; }

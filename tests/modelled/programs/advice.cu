@@ -48,8 +48,8 @@ void parts_out(bool applied) {
   }
 }
 
-// Kernels and a wait.
-void kernels(bool applied) {
+// Kernels and a wait; `polls`: the host asks until they are done.
+void kernels(bool applied, bool polls) {
   float* device;
   cudaMalloc(&device, part * sizeof(float));
   cudaStream_t s;
@@ -58,22 +58,10 @@ void kernels(bool applied) {
   cudaStreamSynchronize(s);
   for (int k = 0; k < turns; ++k) {
     for (int i = 0; i < 3; ++i) touch<<<part / 256, 256, 0, s>>>(device, part);
-    if (!applied || k + 1 == turns) cudaStreamSynchronize(s);
-  }
-}
-
-// The same with a host that asks until they are done.
-void polled(bool applied) {
-  float* device;
-  cudaMalloc(&device, part * sizeof(float));
-  cudaStream_t s;
-  cudaStreamCreate(&s);
-  tiny<<<1, 32, 0, s>>>(device);
-  cudaStreamSynchronize(s);
-  for (int k = 0; k < turns; ++k) {
-    for (int i = 0; i < 3; ++i) touch<<<part / 256, 256, 0, s>>>(device, part);
-    while ((!applied || k + 1 == turns) && cudaStreamQuery(s) == cudaErrorNotReady) {
+    if (applied && k + 1 < turns) continue;
+    while (polls && cudaStreamQuery(s) == cudaErrorNotReady) {
     }
+    if (!polls) cudaStreamSynchronize(s);
   }
 }
 
@@ -261,8 +249,8 @@ int main(int count, char** words) {
   const int length = count > 4 ? std::atoi(words[4]) : 0;
   if (what == "parts_in") parts_in(applied);
   if (what == "parts_out") parts_out(applied);
-  if (what == "kernels") kernels(applied);
-  if (what == "polled") polled(applied);
+  if (what == "kernels") kernels(applied, false);
+  if (what == "polled") kernels(applied, true);
   if (what == "sequence") sequence(applied, times, length, false);
   if (what == "copy_sequence") sequence(applied, times, length, true);
   if (what == "streams_in_turn") streams_in_turn(applied, times, length);
