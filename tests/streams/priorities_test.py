@@ -42,6 +42,7 @@ static int count() { return *(volatile int*)&b->count; }
 static void fill(cudaStream_t s, int more) {
   cudaDeviceSynchronize();
   std::memset(b, 0, sizeof *b);
+  std::memset(b->begun, 0xff, sizeof b->begun);
   launch(s, capacity + more, 0);
   while (count() < capacity) std::this_thread::yield();
 }
@@ -50,8 +51,9 @@ static std::string order(int steps) {
   std::string out;
   for (int i = 0; i < steps; ++i) {
     *(volatile int*)&b->released = i + 1;
-    while (count() == capacity + i) std::this_thread::yield();
-    out += std::to_string(((volatile int*)b->begun)[capacity + i]) + " ";
+    volatile int* const tag = b->begun + capacity + i;
+    while (*tag < 0) std::this_thread::yield();
+    out += std::to_string(*tag) + " ";
   }
   *(volatile int*)&b->released = 1 << 30;
   cudaDeviceSynchronize();
