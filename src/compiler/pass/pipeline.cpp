@@ -38,6 +38,7 @@
 #include "compiler/pass/shared_atomics.hpp"
 #include "compiler/pass/shared_memory.hpp"
 #include "compiler/pass/shifts.hpp"
+#include "compiler/pass/short_loops.hpp"
 #include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/sum_loops.hpp"
 #include "compiler/pass/usual_blocks.hpp"
@@ -159,10 +160,12 @@ void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel
 
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the
 // kernel as it was stays beside it.
-void build_block_functions(kernel& one, std::vector<kernel>& fallbacks) {
+void build_block_functions(kernel& one, std::vector<kernel>& fallbacks,
+                           FunctionAnalysisManager& analyses) {
   if (one.mode != abi::kernel_mode::loop) {
     return;
   }
+  write_out_short_loops(*one.body, analyses);
   kernel with_fibers = one;
   with_fibers.mode = abi::kernel_mode::fibers;
   if (has_warp_meetings(*one.body)) {
@@ -249,7 +252,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
       decide_mode(one, reach);
       estimate_resources(one, reach);
       fallbacks.push_back(counted.make(one));
-      build_block_functions(one, fallbacks);
+      build_block_functions(one, fallbacks, functions);
     }
     // The descriptors of other versions come before those that name them.
     kernels.insert(kernels.begin(), fallbacks.begin(), fallbacks.end());
