@@ -48,7 +48,8 @@ void engine::impl::release(kernel_run& run, std::uint64_t n) {
 }
 
 void engine::impl::end_command(node* n) {
-  if (record && !n->ended) record->finished(*n, n->times.end != 0 ? n->times.end : decision_ns());
+  if (record && !n->ended)
+    record->finished(*n, model && n->times.end != 0 ? n->times.end : decision_ns());
   n->ended = true;
   dead.push_back(n);
 }

@@ -35,12 +35,32 @@ struct alignas(64) submission {
   bool takes_turn = false;                // see engine::impl::take_turn
 };
 
+struct node;
+
+// What the trace keeps of a command (recorder.hpp). What is wanted of each, with the first of its
+// times, is one line of the processor's cache: there may be so many pending that they have left it
+// when they begin.
+struct recorded_node {
+  trace::number number = trace::none;
+  // What its stream had before it, if that was pending, and when it was over.
+  trace::number before = trace::none;
+  std::uint64_t before_ended = trace::never;
+  node* follower = nullptr;  // what is behind it in the same way; it may be gone
+  std::uint64_t came = 0;    // the engine's drain in which it could start
+  std::int32_t status = 0;   // it failed
+  hardware_queue queue;      // that it went through
+  bool began = false;
+  // What there is beside this.
+  enum : std::uint8_t { in_edges = 1, in_held = 2, has_note = 4, waited_for_before = 8 };
+  std::uint8_t parts = 0;
+};
+
 // When what happened to a command, in nanoseconds of the engine's clock; what of it is kept depends
 // on who wants to know.
 struct command_times {
-  std::uint64_t queued = 0;   // it was in its stream
-  std::uint64_t arrival = 0;  // modelled time: the device knows of it
+  std::uint64_t queued = 0;  // it was in its stream
   std::uint64_t ready = 0, begin = 0, end = 0;
+  std::uint64_t arrival = 0;                          // modelled time: the device knows of it
   std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
   std::uint64_t end_event = 0;  // modelled time: the event that ends it, which may move
   static constexpr std::uint32_t no_piece = 0xffffffff;
@@ -52,33 +72,32 @@ struct command_times {
   std::shared_ptr<known_work> work;  // modelled time, of a kernel that is counted
 };
 
-// What the trace keeps of a command (recorder.hpp).
-struct recorded_node {
+// What else the trace keeps of one that waits for more than what is before it in its stream, or
+// that others wait for.
+struct recorded_waits {
   static constexpr std::uint32_t no_note = 0xffffffff;
   struct wait {
     std::uint32_t on;  // a note
     trace::wait_cause cause;
   };
-  trace::number number = trace::none;
-  std::uint32_t note = no_note;
-  std::uint32_t ahead = no_note;  // a note: in front of it in its hardware queue
-  std::uint64_t admitted = 0;     // it got a connection, after it had waited for one
-  std::uint64_t came = 0;         // the engine's drain in which it could start
-  bool began = false;
-  hardware_queue queue;     // that it went through
-  std::int32_t status = 0;  // it failed
+  std::uint32_t note = no_note;             // its own
+  std::uint32_t ahead = no_note;            // a note: in front of it in its hardware queue
+  std::uint64_t admitted = 0;               // it got a connection, after it had waited for one
+  std::uint64_t left_queue = trace::never;  // when others waited for that
   short_list<wait, 3> waits;
   short_list<trace::edge, 3> edges;
 };
 
 // What belongs to the engine from the moment it takes the node in.
-struct node_progress {
-  // Guarded by the engine's lock. A section: the drain in which its present body began. The marker
-  // at the end of a body: its section.
-  std::uint64_t body_began = 0;
-  command_times times;
+struct alignas(64) node_progress {
+  // Guarded by the engine's lock.
   recorded_node recorded;
-  struct node* section = nullptr;
+  command_times times;
+  recorded_waits held;
+  // A section: the drain in which its present body began. The marker at the end of a body: its
+  // section.
+  std::uint64_t body_began = 0;
+  node* section = nullptr;
   kernel_run run;
   std::shared_ptr<race_command> races;  // null: races are not checked
   std::atomic<std::uint64_t> references{1};
@@ -89,8 +108,8 @@ struct node_progress {
   bool ended = false;  // completed or abandoned
   // All nodes that the scheduler knows, for the end of the engine and for faults. Guarded by the
   // engine's lock.
-  struct node* previous = nullptr;
-  struct node* next = nullptr;
+  node* previous = nullptr;
+  node* next = nullptr;
 };
 
 struct node : submission, node_progress {

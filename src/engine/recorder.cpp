@@ -160,6 +160,7 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
   }
   auto made = std::make_unique<recorder>(std::move(*out), connections);
   made->copy_engines_ = std::move(copy_engines);
+  made->modelled_ = modelled;
   return made;
 }
 
@@ -383,8 +384,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
     r.event = event_of(e->event.get());
   } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {
-    if (const std::uint32_t found = commands_.find(w->record.value); found != no_note)
-      r.record = notes_[found].operation;
+    if (const node* found = commands_.find(w->record.value)) r.record = found->recorded.number;
   } else if (std::holds_alternative<foreign_wait_operation>(n.what)) {
     r.name = name_of("an event of another process");
   } else if (const auto* m = std::get_if<marker_operation>(&n.what)) {
@@ -425,8 +425,7 @@ void recorder::hand_over(node& n) {
 void recorder::tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after) {
   after_.clear();
   for (const command_id id : after)
-    if (const std::uint32_t found = commands_.find(id.value); found != no_note)
-      after_.push_back(notes_[found].operation);
+    if (const node* found = commands_.find(id.value)) after_.push_back(found->recorded.number);
   add_ranges(n);
   const bool posted = n.traced_as != trace::none;
   if (!posted) n.traced_as = out_->begin_operations();
@@ -434,65 +433,109 @@ void recorder::tell_submitted(node& n, const stream_notes& s, std::span<const co
   if (posted) told_.keep(signs_of(n), n.traced_as);
 }
 
+// What most are: told of by their call, and behind nothing but what is in their stream.
 void recorder::submitted(node& n, std::span<const command_id> after,
                          std::span<const command_id> loading) {
   stream_notes& s = streams_[n.as.stream.value];
+  if (!n.told || s.kind != stream_kind::non_blocking || !after.empty() || !loading.empty() ||
+      n.as.order != command_order::in_stream || n.as.kind == command_kind::event_wait)
+    return submitted_with_others(n, s, after, loading);
+  n.recorded.number = n.traced_as;
+  commands_.add(n.id.value, &n);
+  comes_behind(n, s);
+}
+
+void recorder::submitted_with_others(node& n, stream_notes& s, std::span<const command_id> after,
+                                     std::span<const command_id> loading) {
   if (!n.told) tell_submitted(n, s, after);
   n.recorded.number = n.traced_as;
-  n.recorded.note = new_note(n.recorded.number);
-  commands_.add(n.id.value, n.recorded.note);
+  commands_.add(n.id.value, &n);
 
   if (n.as.order == command_order::in_stream) depend_on_stream(n, s);
-  if (n.as.kind == command_kind::event_wait) {
-    if (const std::uint32_t found = commands_.find(n.as.record.value); found != no_note)
-      depend(n, found, trace::wait_cause::event);
-  }
+  if (n.as.kind == command_kind::event_wait)
+    depend(n, commands_.find(n.as.record.value), trace::wait_cause::event);
   const auto* marker = std::get_if<marker_operation>(&n.what);
   const bool allocates = marker != nullptr && marker->role == marker_role::allocate;
   const bool graph = n.as.order == command_order::free || n.as.kind == command_kind::marker;
   for (const command_id id : after)
-    if (const std::uint32_t found = commands_.find(id.value); found != no_note)
-      depend(n, found,
-             allocates ? trace::wait_cause::allocation
-             : graph   ? trace::wait_cause::graph_edge
-                       : trace::wait_cause::event);
+    depend(n, commands_.find(id.value),
+           allocates ? trace::wait_cause::allocation
+           : graph   ? trace::wait_cause::graph_edge
+                     : trace::wait_cause::event);
   // What holds it for another reason holds it for that one.
-  for (const command_id id : loading)
-    if (const std::uint32_t found = commands_.find(id.value);
-        found != no_note && std::none_of(n.recorded.waits.begin(), n.recorded.waits.end(),
-                                         [&](const auto& w) { return w.on == found; }))
+  for (const command_id id : loading) {
+    node* const found = commands_.find(id.value);
+    if (found == nullptr || found->recorded.number == n.recorded.before) continue;
+    if (std::none_of(n.held.waits.begin(), n.held.waits.end(),
+                     [&](const auto& w) { return w.on == found->held.note; }))
       depend(n, found, trace::wait_cause::loading);
+  }
+}
+
+// With everything that it waited for, or where there is no room for a short one.
+void recorder::tell_finished(node& n, const trace::plain_end& told) {
+  trace::edge to_before;
+  std::span<const trace::edge> edges;
+  if (told.before != trace::none) {
+    to_before = {.from = told.before,
+                 .call = trace::none,
+                 .cause = trace::wait_cause::stream_order,
+                 .until = told.ready};
+    edges = {&to_before, 1};
+  } else if ((n.recorded.parts & recorded_node::in_edges) != 0) {
+    edges = {n.held.edges.data(), n.held.edges.size()};
+  }
+  out_->ended(n.recorded.number, {.ready = told.ready,
+                                  .started = told.started,
+                                  .ended = told.ended,
+                                  .waits = edges,
+                                  .status = n.recorded.status,
+                                  .queue = told.queue});
+}
+
+void recorder::tell_needs(const node& n) {
+  const auto& sums = n.times.needs;
+  if (sums.blocks <= 0) return;
+  constexpr double million = 1e6, most = 4e9;
+  const auto part = [&](double sum) {
+    return static_cast<std::uint32_t>(std::clamp(sum / sums.alone * million, 0.0, most));
+  };
+  out_->needs(n.recorded.number,
+              {.alone = static_cast<std::uint64_t>(sums.alone / sums.blocks + 0.5),
+               .arithmetic = part(sums.arithmetic),
+               .memory = part(sums.memory)});
 }
 
 void recorder::finished(node& n, std::uint64_t ns) {
-  if (n.recorded.number == trace::none) return;
-  if (!n.recorded.began) started(n, ns);
+  recorded_node& r = n.recorded;
+  if (r.number == trace::none) return;
+  if (!r.began) started(n, ns);
   const std::uint64_t begin = std::clamp(n.times.begin, n.times.ready, std::max(ns, n.times.ready));
-  out_->ended(n.recorded.number, {.ready = since(n.times.ready),
-                                  .started = since(begin),
-                                  .ended = since(std::max(ns, begin)),
-                                  .waits = {n.recorded.edges.data(), n.recorded.edges.size()},
-                                  .status = n.recorded.status,
-                                  .queue = n.recorded.queue});
-  if (const auto& sums = n.times.needs; sums.blocks > 0) {
-    constexpr double million = 1e6, most = 4e9;
-    const auto part = [&](double sum) {
-      return static_cast<std::uint32_t>(std::clamp(sum / sums.alone * million, 0.0, most));
-    };
-    out_->needs(n.recorded.number,
-                {.alone = static_cast<std::uint64_t>(sums.alone / sums.blocks + 0.5),
-                 .arithmetic = part(sums.arithmetic),
-                 .memory = part(sums.memory)});
+  const std::uint64_t ended = std::max(ns, begin);
+  const bool only_before = (r.parts & recorded_node::waited_for_before) != 0;
+  const trace::plain_end told{.ready = since(n.times.ready),
+                              .started = since(begin),
+                              .ended = since(ended),
+                              .before = only_before ? r.before : trace::none,
+                              .queue = r.queue};
+  if ((r.parts & recorded_node::in_edges) != 0 || r.status != 0 ||
+      !out_->ended_plainly(r.number, told))
+    tell_finished(n, told);
+  if (modelled_) tell_needs(n);
+  last_finished_ = r.number;
+  if (n.as.kind == command_kind::kernel) {
+    last_on_engine(n) = {r.number, ended};
+    leaves_device(n);
+  } else if (n.as.kind == command_kind::copy || n.as.kind == command_kind::host_function) {
+    last_on_engine(n) = {r.number, ended};
   }
-  note& own = notes_[n.recorded.note];
-  own.ended = std::max(ns, begin);
-  last_finished_ = n.recorded.number;
-  if (n.as.kind == command_kind::kernel || n.as.kind == command_kind::copy ||
-      n.as.kind == command_kind::host_function)
-    keep(last_on_engine(n), n.recorded.note);
+  if (n.as.order == command_order::in_stream) over_in_stream(n, ended);
   commands_.remove(n.id.value);
-  drop(n.recorded.note);
-  n.recorded.number = trace::none;  // the rest is new with the next command
+  if ((r.parts & recorded_node::has_note) != 0) {
+    notes_[n.held.note].ended = ended;
+    drop(n.held.note);
+  }
+  r.number = trace::none;  // the rest is new with the next command
 }
 
 // What the present call looks at, whether it has to wait for it or not.
@@ -500,14 +543,14 @@ void recorder::asks_for(stream_id stream) {
   if (stream.value >= streams_.size()) return;
   const stream_notes& s = streams_[stream.value];
   trace::number asked = s.done;
-  if (s.last != no_note && (asked == trace::none || notes_[s.last].operation > asked))
-    asked = notes_[s.last].operation;
+  if (s.last_number != trace::none && (asked == trace::none || s.last_number > asked))
+    asked = s.last_number;
   if (asked != trace::none) present().blocked_on = asked;
 }
 
 void recorder::asks_for(command_id command) {
-  if (const std::uint32_t found = commands_.find(command.value); found != no_note)
-    present().blocked_on = notes_[found].operation;
+  if (const node* found = commands_.find(command.value))
+    present().blocked_on = found->recorded.number;
 }
 
 }  // namespace sb::engine

@@ -1,8 +1,8 @@
 // Writes the trace of a run: what the program calls, what comes into its streams, and why it waits.
 //
 // The scheduler says when something may start, not why it could not before; its rules are few
-// enough to follow beside it. Every operation keeps a note as long as somebody may have to wait for
-// it.
+// enough to follow beside it. An operation tells the next one of its stream when it is over; one
+// that others wait for as well has a note, as long as one of them may look at it.
 //
 // Thread safety: calls (begin_call to end_call, allocated, freed) and hand_over from any thread;
 // the rest belongs to whoever holds the engine's lock.
@@ -134,7 +134,7 @@ class recorder final : public allocation_observer {
   void close(trace::ending how, bool deterministic, std::uint64_t ns);
 
  private:
-  static constexpr std::uint32_t no_note = recorded_node::no_note;
+  static constexpr std::uint32_t no_note = recorded_waits::no_note;
   struct note {
     trace::number operation = trace::none;
     std::uint64_t ended = trace::never;
@@ -144,15 +144,22 @@ class recorder final : public allocation_observer {
   struct stream_notes {
     trace::number number = trace::none;
     std::uint32_t device = 0;
+    node* last = nullptr;                     // while it is pending
+    trace::number last_number = trace::none;  // of the last, also when it is over
+    trace::number done = trace::none;         // behind it, when its number is higher
     stream_kind kind = stream_kind::blocking;
-    std::uint32_t last = no_note;
-    bool listed = false;               // in busy_
-    trace::number done = trace::none;  // behind `last`, when its number is higher
+    bool listed = false;  // in busy_
   };
   // What left its hardware queue and may be over.
   struct left_note {
     std::uint64_t command = command_id::none_value;
-    std::uint32_t note = no_note;
+    std::uint64_t ns = 0;
+    trace::number operation = trace::none;
+  };
+  // What an engine did last.
+  struct last_work {
+    trace::number operation = trace::none;
+    std::uint64_t ended = trace::never;
   };
   // What tells an operation that is done within its call from another one.
   struct likeness {
@@ -215,21 +222,62 @@ class recorder final : public allocation_observer {
   void drop(std::uint32_t note) {
     if (note != no_note && --notes_[note].references == 0) free_notes_.push_back(note);
   }
-  void keep(std::uint32_t& place, std::uint32_t note) {  // instead of what the place held
-    if (note != no_note) ++notes_[note].references;
-    drop(std::exchange(place, note));
+  std::uint32_t note_of(node& n) {
+    if ((n.recorded.parts & recorded_node::has_note) == 0) {
+      n.recorded.parts |= recorded_node::has_note;
+      n.held.note = new_note(n.recorded.number);
+      notes_[n.held.note].left_queue = n.held.left_queue;
+    }
+    return n.held.note;
   }
-  void depend(node& n, std::uint32_t on, trace::wait_cause cause) {
-    if (on == no_note || on == n.recorded.note || notes_[on].ended != trace::never) return;
-    ++notes_[on].references;
-    n.recorded.waits.push_back({on, cause});
+  void depend(node& n, node* on, trace::wait_cause cause) {
+    if (on == nullptr || on == &n) return;
+    const std::uint32_t note = note_of(*on);
+    ++notes_[note].references;
+    n.held.waits.push_back({note, cause});
+    n.recorded.parts |= recorded_node::in_held;
   }
+  void submitted_with_others(node& n, stream_notes& s, std::span<const command_id> after,
+                             std::span<const command_id> loading);
+  void tell_finished(node& n, const trace::plain_end& told);
+  void tell_needs(const node& n);
   void depend_on_stream(node& n, stream_notes& s);
+  void comes_behind(node& n, stream_notes& s) {
+    if (s.last != nullptr) {
+      n.recorded.before = s.last->recorded.number;
+      s.last->recorded.follower = &n;
+    }
+    s.last = &n;
+    s.last_number = n.recorded.number;
+  }
   void depend_on_blocking_streams(node& n, std::uint32_t device);
   std::array<std::uint32_t, 2> engine_key(const node& n) const;
-  std::uint32_t& last_on_engine(const node& n);
-  [[nodiscard]] std::uint32_t holder_of_engine(const node& n, std::uint64_t from, room on_device);
-  void holds_device(const node& n);
+  last_work& last_on_engine(const node& n);
+  [[nodiscard]] trace::number holder_of_engine(const node& n, std::uint64_t from, room on_device);
+  void add_edge(node& n, trace::number from, trace::wait_cause cause, std::uint64_t until) {
+    n.held.edges.push_back({.from = from, .call = trace::none, .cause = cause, .until = until});
+    n.recorded.parts |= recorded_node::in_edges;
+  }
+  void add_edge_to_before(node& n) {
+    add_edge(n, n.recorded.before, trace::wait_cause::stream_order, since(n.recorded.before_ended));
+  }
+  std::uint64_t held_until(node& n, std::uint64_t& ready);
+  void holds_device(node& n) {
+    if (n.device.value >= large_.size()) large_.resize(n.device.value + 1);
+    large_kernel& known = large_[n.device.value];
+    const std::uint64_t threads = n.as.kernel.blocks * n.as.kernel.threads_per_block;
+    if (known.running == nullptr || threads > known.threads) known = {&n, threads};
+  }
+  void leaves_device(const node& n) {
+    if (large_kernel& known = large_[n.device.value]; known.running == &n) known.running = nullptr;
+  }
+  void over_in_stream(node& n, std::uint64_t ns) {
+    if (node* const f = n.recorded.follower; f == nullptr) {
+      if (stream_notes& s = streams_[n.as.stream.value]; s.last == &n) s.last = nullptr;
+    } else if (f->recorded.before == n.recorded.number) {  // it was not dropped with its device
+      f->recorded.before_ended = ns;
+    }
+  }
   bool tell_waits(node& n);
   trace::memory_kind host_memory_of(const copy_operation& c);
   void tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after);
@@ -272,6 +320,7 @@ class recorder final : public allocation_observer {
   }
 
   const std::unique_ptr<trace::writer> out_;
+  bool modelled_ = false;
   const bool one_connection_;  // otherwise streams change theirs
   const sched::scheduler* queues_ = nullptr;
   node* const* first_ = nullptr;
@@ -290,13 +339,13 @@ class recorder final : public allocation_observer {
   std::vector<std::uint32_t> free_notes_;
   std::vector<stream_notes> streams_;  // by id; some have none
   std::vector<std::uint32_t> busy_;    // blocking streams whose last operation may be pending
-  std::map<std::uint32_t, std::uint32_t> legacy_;                // by device
-  id_ring commands_;                                             // pending ones: their notes
-  std::vector<std::array<std::uint32_t, engine_keys>> engines_;  // device, engine: last
+  std::map<std::uint32_t, std::uint32_t> legacy_;            // by device
+  id_ring<node> commands_;                                   // pending ones
+  std::vector<std::array<last_work, engine_keys>> engines_;  // by device and engine
   // By device: of the kernels that run, the one with most threads. Another one may wait for room
   // while it still runs, because its blocks end one after the other.
   struct large_kernel {
-    std::uint32_t note = no_note;
+    node* running = nullptr;
     std::uint64_t threads = 0;
   };
   std::vector<large_kernel> large_;

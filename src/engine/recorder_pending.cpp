@@ -17,21 +17,21 @@ bool needs_engine(const node& n) {
 // The edges of an operation that did not begin. False: all that it depends on is over.
 bool recorder::tell_waits(node& n) {
   bool waits = false;
-  const auto add = [&](std::uint32_t on, trace::wait_cause cause, std::uint64_t until) {
-    n.recorded.edges.push_back({.from = notes_[on].operation,
-                                .call = trace::none,
-                                .cause = cause,
-                                .until = until == trace::never ? until : since(until)});
+  const auto add = [&](trace::number from, trace::wait_cause cause, std::uint64_t until) {
+    add_edge(n, from, cause, until == trace::never ? until : since(until));
     waits |= until == trace::never;
   };
-  for (const recorded_node::wait& w : n.recorded.waits) {
-    const std::uint64_t until = notes_[w.on].ended;
-    if (until == trace::never || until > n.times.queued) add(w.on, w.cause, until);
-  }
-  if (n.recorded.ahead != no_note && n.recorded.admitted == 0 &&
-      notes_[n.recorded.ahead].left_queue == trace::never)
-    add(n.recorded.ahead, trace::wait_cause::queue_head, trace::never);
-  std::sort(n.recorded.edges.begin(), n.recorded.edges.end(),
+  const auto add_if_later = [&](trace::number from, trace::wait_cause cause, std::uint64_t until) {
+    if (until == trace::never || until > n.times.queued) add(from, cause, until);
+  };
+  if (n.recorded.before != trace::none)
+    add_if_later(n.recorded.before, trace::wait_cause::stream_order, n.recorded.before_ended);
+  for (const recorded_waits::wait& w : n.held.waits)
+    add_if_later(notes_[w.on].operation, w.cause, notes_[w.on].ended);
+  if (n.held.ahead != no_note && n.held.admitted == 0 &&
+      notes_[n.held.ahead].left_queue == trace::never)
+    add(notes_[n.held.ahead].operation, trace::wait_cause::queue_head, trace::never);
+  std::sort(n.held.edges.begin(), n.held.edges.end(),
             [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; });
   return waits;
 }
@@ -46,10 +46,8 @@ void recorder::tell_pending(node* first, const sched::scheduler& queues) {
     const auto found = crowds.find(&n);
     if (found == crowds.end()) return false;
     for (const std::uint64_t other : queues.stuck({found->second}))
-      n.recorded.edges.push_back({.from = reinterpret_cast<const node*>(other)->recorded.number,
-                                  .call = trace::none,
-                                  .cause = trace::wait_cause::queue_head,
-                                  .until = trace::never});
+      add_edge(n, reinterpret_cast<const node*>(other)->recorded.number,
+               trace::wait_cause::queue_head, trace::never);
     return true;
   };
   for (node* n = first; n != nullptr; n = n->next) {
@@ -61,21 +59,20 @@ void recorder::tell_pending(node* first, const sched::scheduler& queues) {
     if (r.began) {
       told.ready = since(n->times.ready);
       told.started = since(std::max(n->times.begin, n->times.ready));
+      if ((r.parts & recorded_node::waited_for_before) != 0) add_edge_to_before(*n);
     } else if (const bool waits = tell_waits(*n); !tell_crowd(*n) && !waits) {
       told.ready = since(n->times.queued);
-      for (const trace::edge& e : r.edges) told.ready = std::max(told.ready, e.until);
+      for (const trace::edge& e : n->held.edges) told.ready = std::max(told.ready, e.until);
       // Nothing holds it but others that run.
       for (node* other = first; needs_engine(*n) && other != nullptr; other = other->next)
         if (other != n && other->recorded.began && !other->ended && needs_engine(*other) &&
             engine_key(*other) == engine_key(*n))
-          r.edges.push_back({.from = other->recorded.number,
-                             .call = trace::none,
-                             .cause = n->as.kind == command_kind::kernel
-                                          ? trace::wait_cause::device_full
-                                          : trace::wait_cause::engine_busy,
-                             .until = trace::never});
+          add_edge(*n, other->recorded.number,
+                   n->as.kind == command_kind::kernel ? trace::wait_cause::device_full
+                                                      : trace::wait_cause::engine_busy,
+                   trace::never);
     }
-    told.waits = {r.edges.data(), r.edges.size()};
+    told.waits = {n->held.edges.data(), n->held.edges.size()};
     out_->finished(r.number, told);
   }
 }

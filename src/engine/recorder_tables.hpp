@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace sb::engine {
@@ -40,41 +41,63 @@ class name_cache {
   std::array<std::atomic<std::uint64_t>, size> entries_{};
 };
 
-// Values by ids that are given out in their order and live for a while. Not thread-safe.
+// What ids stand for that are given out in their order and live for a while. An id that outlives
+// many younger ones makes room for them. Not thread-safe.
+template <class T>
 class id_ring {
  public:
-  static constexpr std::uint32_t none = 0xffffffff;
-
   id_ring() : slots_(1024) {}
 
-  [[nodiscard]] std::uint32_t find(std::uint64_t id) const {
+  [[nodiscard]] T* find(std::uint64_t id) const {
     const slot& s = slots_[id & (slots_.size() - 1)];
-    return s.id == id ? s.value : none;
+    if (s.id == id) return s.value;
+    return old_.empty() ? nullptr : find_old(id);
   }
-  void add(std::uint64_t id, std::uint32_t value) {
-    while (slots_[id & (slots_.size() - 1)].value != none) grow();
-    slots_[id & (slots_.size() - 1)] = {id, value};
+  void add(std::uint64_t id, T* value) {
+    slot* s = &slots_[id & (slots_.size() - 1)];
+    if (s->value != nullptr) s = make_room(id);
+    *s = {id, value};
+    ++count_;
   }
   void remove(std::uint64_t id) {
     slot& s = slots_[id & (slots_.size() - 1)];
-    if (s.id == id) s = {};
+    if (s.id == id) {
+      s = {};
+      --count_;
+    } else if (!old_.empty()) {
+      old_.erase(id);
+    }
   }
+  [[nodiscard]] std::size_t places() const { return slots_.size(); }
 
  private:
   struct slot {
     std::uint64_t id = ~std::uint64_t{0};
-    std::uint32_t value = none;
+    T* value = nullptr;
   };
-  // Old ids that live long may lie anywhere in what is larger, but never in one place: the size is
-  // a multiple of the old one.
-  void grow() {
-    std::vector<slot> larger(slots_.size() * 2);
-    for (const slot& s : slots_)
-      if (s.value != none) larger[s.id & (larger.size() - 1)] = s;
-    slots_ = std::move(larger);
+  [[nodiscard]] T* find_old(std::uint64_t id) const {
+    const auto found = old_.find(id);
+    return found == old_.end() ? nullptr : found->second;
+  }
+  slot* make_room(std::uint64_t id) {
+    // The size is a multiple of the old one: what had places of its own still has.
+    while (count_ >= slots_.size() / 2) {
+      std::vector<slot> larger(slots_.size() * 2);
+      for (const slot& s : slots_)
+        if (s.value != nullptr) larger[s.id & (larger.size() - 1)] = s;
+      slots_ = std::move(larger);
+    }
+    slot& s = slots_[id & (slots_.size() - 1)];
+    if (s.value != nullptr) {
+      old_.emplace(s.id, s.value);
+      --count_;
+    }
+    return &s;
   }
 
   std::vector<slot> slots_;
+  std::size_t count_ = 0;  // in slots_
+  std::unordered_map<std::uint64_t, T*> old_;
 };
 
 // A few values in place, more of them elsewhere.
@@ -91,8 +114,8 @@ class short_list {
     ++count_;
   }
   void clear() {
+    if (count_ > Few) more_.clear();
     count_ = 0;
-    more_.clear();
   }
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::size_t size() const { return count_; }

@@ -19,7 +19,6 @@ void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int 
   stream_changes_.fetch_add(1, std::memory_order_relaxed);
   if (id.value >= streams_.size()) streams_.resize(id.value + 1);
   stream_notes& s = streams_[id.value];
-  if (s.last != no_note) drop(s.last);
   s = {.device = device.value, .kind = kind, .listed = s.listed};
   if (kind == stream_kind::legacy) legacy_[device.value] = id.value;
   s.number = out_->stream({.device = device.value,
@@ -33,8 +32,7 @@ void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int 
 void recorder::depend_on_blocking_streams(node& n, std::uint32_t device) {
   std::erase_if(busy_, [&](std::uint32_t id) {
     stream_notes& s = streams_[id];
-    const bool pending = s.kind == stream_kind::blocking && s.last != no_note &&
-                         notes_[s.last].ended == trace::never;
+    const bool pending = s.kind == stream_kind::blocking && s.last != nullptr;
     if (pending && s.device == device) depend(n, s.last, trace::wait_cause::legacy_barrier);
     s.listed = pending;
     return !pending;
@@ -43,7 +41,6 @@ void recorder::depend_on_blocking_streams(node& n, std::uint32_t device) {
 
 // CUDA: the legacy stream and the blocking streams of a device wait for each other.
 void recorder::depend_on_stream(node& n, stream_notes& s) {
-  depend(n, s.last, trace::wait_cause::stream_order);
   if (s.kind == stream_kind::legacy) {
     depend_on_blocking_streams(n, s.device);
   } else if (s.kind == stream_kind::blocking) {
@@ -51,28 +48,32 @@ void recorder::depend_on_stream(node& n, stream_notes& s) {
       depend(n, streams_[legacy->second].last, trace::wait_cause::legacy_barrier);
     if (!std::exchange(s.listed, true)) busy_.push_back(n.as.stream.value);
   }
-  keep(s.last, n.recorded.note);
+  comes_behind(n, s);
 }
 
 void recorder::entered_queue(node& n, command_id behind, std::uint64_t waited_until) {
   if (n.recorded.number == trace::none) return;
-  std::uint32_t found = commands_.find(behind.value);
-  if (found == no_note) {
-    const auto gone = std::find_if(left_.begin(), left_.end(),
-                                   [&](const left_note& l) { return l.command == behind.value; });
-    if (gone != left_.end()) found = gone->note;
+  n.recorded.parts |= recorded_node::in_held;
+  drop(std::exchange(n.held.ahead, no_note));
+  n.held.admitted = waited_until;
+  if (node* const found = commands_.find(behind.value)) {
+    n.held.ahead = note_of(*found);
+    ++notes_[n.held.ahead].references;
+    return;
   }
-  keep(n.recorded.ahead, found);
-  n.recorded.admitted = waited_until;
+  const auto gone = std::find_if(left_.begin(), left_.end(),
+                                 [&](const left_note& l) { return l.command == behind.value; });
+  if (gone == left_.end()) return;
+  n.held.ahead = new_note(gone->operation);
+  notes_[n.held.ahead].left_queue = gone->ns;
 }
 
 void recorder::left_queue(node& n, std::uint64_t ns) {
   if (n.recorded.number == trace::none) return;
-  notes_[n.recorded.note].left_queue = ns;
+  n.held.left_queue = ns;
+  if (n.held.note != no_note) notes_[n.held.note].left_queue = ns;
   if (one_connection_) return;
-  left_note& oldest = left_[left_count_++ % left_.size()];
-  oldest.command = n.id.value;
-  keep(oldest.note, n.recorded.note);
+  left_[left_count_++ % left_.size()] = {n.id.value, ns, n.recorded.number};
 }
 
 std::array<std::uint32_t, 2> recorder::engine_key(const node& n) const {
@@ -93,74 +94,76 @@ std::array<std::uint32_t, 2> recorder::engine_key(const node& n) const {
   return key;
 }
 
-std::uint32_t& recorder::last_on_engine(const node& n) {
+recorder::last_work& recorder::last_on_engine(const node& n) {
   const std::array<std::uint32_t, 2> key = engine_key(n);
-  while (key[0] >= engines_.size()) engines_.emplace_back().fill(no_note);
+  if (key[0] >= engines_.size()) engines_.resize(key[0] + 1);
   return engines_[key[0]][key[1]];
 }
 
 // What had the engine that an operation could have used from `from` on.
-std::uint32_t recorder::holder_of_engine(const node& n, std::uint64_t from, room on_device) {
-  const std::uint32_t last = last_on_engine(n);
-  if (last != no_note && notes_[last].ended > from && notes_[last].ended != trace::never)
-    return last;
-  if (on_device == room::found || n.device.value >= large_.size()) return no_note;
-  const std::uint32_t large = large_[n.device.value].note;
-  return large != no_note && notes_[large].ended == trace::never ? large : no_note;
+trace::number recorder::holder_of_engine(const node& n, std::uint64_t from, room on_device) {
+  const last_work& last = last_on_engine(n);
+  if (last.operation != trace::none && last.ended > from) return last.operation;
+  if (on_device == room::found || n.device.value >= large_.size()) return trace::none;
+  const node* large = large_[n.device.value].running;
+  return large != nullptr ? large->recorded.number : trace::none;
 }
 
-void recorder::holds_device(const node& n) {
-  if (n.device.value >= large_.size()) large_.resize(n.device.value + 1);
-  large_kernel& known = large_[n.device.value];
-  const kernel_shape& shape = n.as.kernel;
-  const std::uint64_t threads = shape.blocks * shape.threads_per_block;
-  if (known.note != no_note && notes_[known.note].ended == trace::never && threads <= known.threads)
-    return;
-  keep(known.note, n.recorded.note);
-  known.threads = threads;
-}
-
-void recorder::started(node& n, std::uint64_t ns, room on_device) {
-  if (n.recorded.number == trace::none || n.recorded.began) return;
-  n.recorded.began = true;
-  std::uint64_t ready = n.times.queued;
-  const auto add = [&](std::uint32_t from, trace::wait_cause cause, std::uint64_t until) {
-    n.recorded.edges.push_back({.from = notes_[from].operation,
-                                .call = trace::none,
-                                .cause = cause,
-                                .until = since(until)});
-  };
-  for (const recorded_node::wait& w : n.recorded.waits) {
+// When what it depends on and what was in front of it in its queue let it go; with the edges to
+// them.
+std::uint64_t recorder::held_until(node& n, std::uint64_t& ready) {
+  recorded_waits& held = n.held;
+  if (ready != n.times.queued) add_edge_to_before(n);
+  for (const recorded_waits::wait& w : held.waits) {
     const std::uint64_t until = notes_[w.on].ended;
     if (until != trace::never && until > n.times.queued) {
-      add(w.on, w.cause, until);
+      add_edge(n, notes_[w.on].operation, w.cause, since(until));
       ready = std::max(ready, until);
     }
     drop(w.on);
   }
-  n.recorded.waits.clear();
+  held.waits.clear();
   // Few, and mostly in order: by insertion.
-  for (trace::edge* e = n.recorded.edges.begin(); e != n.recorded.edges.end(); ++e)
+  for (trace::edge* e = held.edges.begin(); e != held.edges.end(); ++e)
     std::rotate(std::upper_bound(
-                    n.recorded.edges.begin(), e, *e,
+                    held.edges.begin(), e, *e,
                     [](const trace::edge& a, const trace::edge& b) { return a.until < b.until; }),
                 e, e + 1);
-  n.times.ready = ready;
-  std::uint64_t from = std::max(ready, n.recorded.admitted);
-  if (n.recorded.ahead != no_note) {
+  std::uint64_t from = std::max(ready, held.admitted);
+  if (held.ahead != no_note) {
     // Never: it was taken out of its queue, in front of which the other one still stands.
-    if (const std::uint64_t left = notes_[n.recorded.ahead].left_queue; left != trace::never)
+    if (const std::uint64_t left = notes_[held.ahead].left_queue; left != trace::never)
       from = std::max(from, left);
-    if (from > ready) add(n.recorded.ahead, trace::wait_cause::queue_head, from);
-    drop(std::exchange(n.recorded.ahead, no_note));
+    if (from > ready)
+      add_edge(n, notes_[held.ahead].operation, trace::wait_cause::queue_head, since(from));
+    drop(std::exchange(held.ahead, no_note));
   }
+  return from;
+}
+
+void recorder::started(node& n, std::uint64_t ns, room on_device) {
+  recorded_node& r = n.recorded;
+  if (r.number == trace::none || r.began) return;
+  r.began = true;
+  std::uint64_t ready = n.times.queued;
+  if (r.before_ended != trace::never) ready = std::max(ready, r.before_ended);
+  bool only_before = ready != n.times.queued;
+  std::uint64_t from = ready;
+  if ((r.parts & recorded_node::in_held) != 0) {
+    from = held_until(n, ready);
+    only_before = false;
+  }
+  n.times.ready = ready;
   const bool kernel = n.as.kind == command_kind::kernel;
   if (kernel || n.as.kind == command_kind::copy || n.as.kind == command_kind::host_function) {
-    const std::uint32_t holder =
-        ns > from ? holder_of_engine(n, from, on_device) : std::uint32_t{no_note};
-    if (holder != no_note)
-      add(holder, kernel ? trace::wait_cause::device_full : trace::wait_cause::engine_busy, ns);
+    const trace::number holder = ns > from ? holder_of_engine(n, from, on_device) : trace::none;
+    if (holder != trace::none) {
+      if (std::exchange(only_before, false)) add_edge_to_before(n);
+      add_edge(n, holder, kernel ? trace::wait_cause::device_full : trace::wait_cause::engine_busy,
+               since(ns));
+    }
   }
+  if (only_before) r.parts |= recorded_node::waited_for_before;
   if (kernel) holds_device(n);
 }
 

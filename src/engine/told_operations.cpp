@@ -22,10 +22,10 @@ operation_signs::operation_signs(const submission& n, std::uint64_t changes) {
   else
     full_ = true;
   if (full_) count_ = 0;
-  // Addresses differ in few bits.
+  // Addresses and streams differ in few bits, and these may be high ones by now.
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
   for (std::size_t i = 0; i < count_; ++i) place_ = std::rotl(place_, 9) ^ words_[i];
-  place_ = place_ * spread >> 32;
+  place_ = (place_ ^ place_ >> 32) * spread >> 32;
 }
 
 void operation_signs::add_kernel(const kernel_operation& k) {
@@ -63,10 +63,16 @@ void operation_signs::add_fill(const fill_operation& f) {
 }
 
 trace::number told_operations::find(const operation_signs& what) const {
+  if (what.empty()) return trace::none;
+  const auto& both = entries_[what.place() % places];
+  const trace::number found = find(what, both[0]);
+  return found != trace::none ? found : find(what, both[1]);
+}
+
+trace::number told_operations::find(const operation_signs& what, const entry& e) {
   constexpr auto relaxed = std::memory_order_relaxed;
-  const entry& e = entries_[what.place() % places];
   const std::uint32_t before = e.version.load(std::memory_order_acquire);
-  bool same = !what.empty() && before % 2 == 0 && e.count.load(relaxed) == what.size();
+  bool same = before % 2 == 0 && e.count.load(relaxed) == what.size();
   for (std::size_t i = 0; same && i < what.size(); ++i) same = e.words[i].load(relaxed) == what[i];
   const trace::number found = e.operation.load(relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -76,7 +82,11 @@ trace::number told_operations::find(const operation_signs& what) const {
 void told_operations::keep(const operation_signs& what, trace::number operation) {
   constexpr auto relaxed = std::memory_order_relaxed;
   if (what.empty()) return;
-  entry& e = entries_[what.place() % places];
+  // Of two that share a place and take turns, one is in the other's entry sooner or later: then
+  // both stay. Which one does not follow the program's own rhythm.
+  constexpr std::uint64_t factor = 6364136223846793005, step = 1442695040888963407;
+  turn_ = turn_ * factor + step;
+  entry& e = entries_[what.place() % places][turn_ >> 63];
   const std::uint32_t before = e.version.load(relaxed);
   e.version.store(before + 1, relaxed);
   std::atomic_thread_fence(std::memory_order_release);

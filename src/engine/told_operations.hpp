@@ -47,8 +47,8 @@ class operation_signs {
   bool full_ = false;
 };
 
-// A cache: of operations that share a place the last one is known. Who looks while one is replaced
-// finds none.
+// A cache: of operations that share a place two are known. Who looks while one is replaced finds
+// none.
 class told_operations {
  public:
   [[nodiscard]] trace::number find(const operation_signs& what) const;
@@ -61,8 +61,11 @@ class told_operations {
     std::atomic<std::size_t> count{0};
     std::array<std::atomic<std::uint64_t>, operation_signs::most> words{};
   };
-  static constexpr std::size_t places = 512;
-  std::array<entry, places> entries_;
+  static trace::number find(const operation_signs& what, const entry& e);
+
+  static constexpr std::size_t places = 256;
+  std::array<std::array<entry, 2>, places> entries_;
+  std::uint64_t turn_ = 0;  // keep()'s own
 };
 
 }  // namespace sb::engine

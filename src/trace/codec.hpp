@@ -213,6 +213,30 @@ inline byte* put_finished(byte* at, number self, const finished_record& op, code
   return at;
 }
 
+// The same bytes for an operation that waited for nothing, or for one until it was ready, and that
+// did not fail.
+inline byte* put_finished(byte* at, number self, const plain_end& op, codec_state& state) {
+  at = put_difference(at, self, state.finished);
+  at = put_varint(at, zigzag(op.ready - state.clock) + 1);
+  at = put_varint(at, zigzag(op.started - op.ready) + 1);
+  at = put_varint(at, zigzag(op.ended - op.started) + 1);
+  const bool waited = op.before != none;
+  const bool has_queue = op.queue.kind != queue_class::none;
+  *at++ = static_cast<byte>((waited ? finished_part::edges : 0) +
+                            (has_queue ? finished_part::queue : 0));
+  if (has_queue)
+    *at++ =
+        static_cast<byte>(op.queue.number + queue_kind_at * static_cast<unsigned>(op.queue.kind));
+  if (waited) {
+    *at++ = static_cast<byte>(static_cast<unsigned>(wait_cause::stream_order) |
+                              edge_part::until_ready | edge_part::from);
+    at = put_difference(at, self, op.before);
+  }
+  state.finished = self;
+  state.clock = op.ended;
+  return at;
+}
+
 inline byte* put_repeated(byte* at, number first, const repeated_record& what, codec_state& state) {
   at = put_difference(at, first, state.submitted);
   at = put_difference(at, what.like, state.like);

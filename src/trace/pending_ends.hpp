@@ -32,10 +32,12 @@ class pending_ends {
     limit_ = lane + pending_lane_bytes - 1;
   }
 
-  [[nodiscard]] bool has_room(const finished_record& what) const {
+  template <class End>
+  [[nodiscard]] bool has_room(const End& what) const {
     return static_cast<std::size_t>(limit_ - at_) >= bytes_of(what);
   }
-  void put(number operation, const finished_record& what) {
+  template <class End>
+  void put(number operation, const End& what) {
     byte* const end = put_finished(at_ + 1, operation, what, state_);
     std::atomic_ref<byte>(*at_).store(static_cast<byte>(record_kind::finished),
                                       std::memory_order_release);
@@ -59,6 +61,7 @@ class pending_ends {
     constexpr std::size_t without_edges = 64;
     return without_edges + what.waits.size() * list_entry_limit;
   }
+  static constexpr std::size_t bytes_of(const plain_end&) { return 64; }
 
   byte* lane_;
   byte* at_;

@@ -60,6 +60,14 @@ struct finished_record {
   hardware_queue queue = {};
 };
 
+// The same for one that is over, has not failed, and waited for nothing or just for the one before
+// it in its stream, until it was ready.
+struct plain_end {
+  nanoseconds ready = 0, started = 0, ended = 0;
+  number before = none;
+  hardware_queue queue = {};
+};
+
 // Operations that were done within a call, one after another, and are in everything but their times
 // as as many others in a row. Each began when the one before it ended, the first with the call.
 struct repeated_record {

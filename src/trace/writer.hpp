@@ -114,6 +114,12 @@ class writer {
     }
     ends_.put(operation, what);
   }
+  // False: there is no room for it.
+  [[nodiscard]] bool ended_plainly(number operation, const plain_end& what) {
+    if (!ends_.has_room(what)) return false;
+    ends_.put(operation, what);
+    return true;
+  }
   number repeated(const repeated_record& what);  // the number of the first; others follow it
 
   number begin_range(const annotation_record& what);

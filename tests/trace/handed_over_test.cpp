@@ -1,6 +1,7 @@
 // Operations that calls hand over, and ends of operations, as a running program tells of them.
 #include <sys/wait.h>
 
+#include <array>
 #include <csignal>
 
 #include "written.hpp"
@@ -98,6 +99,33 @@ TEST_F(HandedOver, OperationsThatWereHandedOverAreLeftByAKilledProgram) {
     ASSERT_TRUE(WIFSIGNALED(status));
     expect_handed_over(read(name), calls);
   }
+}
+
+// What most ends are told by is shorter to run, not another record.
+TEST_F(HandedOver, APlainEndIsTheSameBytesAsOneWithEverything) {
+  codec_state plain_state, whole_state;
+  plain_state.clock = whole_state.clock = 1'000'000;
+  constexpr hardware_queue queues[] = {
+      {}, {queue_class::compute, 31}, {queue_class::device_to_host, 1}};
+  number self = 7;
+  for (const nanoseconds ready : {1'000'000u, 1'000'063u, 900'000u, 400'000'000u})
+    for (const nanoseconds ran : {0u, 1u, 64u, 9'000u, 3'000'000u})
+      for (const hardware_queue queue : queues)
+        for (const number before : {none, self - 1, number{0}}) {
+          self += 1 + self % 70;
+          const edge order{before, none, wait_cause::stream_order, ready};
+          const plain_end plain{ready, ready + ran / 2, ready + ran, before, queue};
+          const finished_record whole{plain.ready, plain.started,
+                                      plain.ended, {&order, before != none ? 1u : 0u},
+                                      0,           queue};
+          std::array<byte, 128> a{}, b{};
+          const auto a_bytes = put_finished(a.data(), self, plain, plain_state) - a.data();
+          const auto b_bytes = put_finished(b.data(), self, whole, whole_state) - b.data();
+          ASSERT_EQ(a_bytes, b_bytes);
+          ASSERT_EQ(a, b);
+          ASSERT_EQ(plain_state.clock, whole_state.clock);
+          ASSERT_EQ(plain_state.finished, whole_state.finished);
+        }
 }
 
 // The end of an operation whose call was never told of.
