@@ -321,6 +321,9 @@ lane& engine::impl::lane_of(const node& n) {
 }
 
 void engine::impl::do_copy(node& n) {
+  constexpr std::uint64_t short_bytes = 32 << 10;  // few microseconds
+  const bool attends = n.as.bytes <= short_bytes;
+  if (attends) short_copies.fetch_add(1, std::memory_order_relaxed);
   failure_record fault;
   if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
     note_accesses(n.races.get(), *copy);
@@ -331,6 +334,12 @@ void engine::impl::do_copy(node& n) {
   }
   // The staging room is free again before anybody can see that the copy is done.
   n.what = marker_operation{};
+  // Whoever submits after this sees that nobody attends; what was submitted before is taken in by
+  // complete().
+  if (attends) {
+    short_copies.fetch_sub(1, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
   if (fault.error != status::success) {
     report_copy(n, fault);
     fail_device(n.device, fault.error, n);

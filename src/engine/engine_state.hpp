@@ -87,12 +87,14 @@ struct engine::impl final : kernel_sink {
   std::shared_ptr<node_pool> pool = std::make_shared<node_pool>();
   stream_list streams;
   std::atomic<std::uint32_t> blocked_calls{0};  // that wait for room, in any stream
+  std::atomic<std::uint32_t> short_copies{0};   // that run: who does one looks at the inbox then
   kernel_costs costs;
   std::atomic<bool> stopped{false};  // set under the lock
 
-  short_lock mutex;
+  // A line of its own: whoever waits for it looks at it all the time.
+  alignas(64) short_lock mutex;
   // --- guarded by mutex
-  sched::scheduler scheduler;
+  alignas(64) sched::scheduler scheduler;
   loaded_kernels loaded;
   std::unique_ptr<at_once> alone;
   race_order races;

@@ -270,7 +270,9 @@ command_id engine::impl::post(node* n) {
   // Either a worker sees the node before it turns to something else, or this thread sees that none
   // is there. Who has the lock and is about to leave it sees the node, too.
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (!workers->attended() && !mutex.leave_note()) attend();
+  if (!workers->attended() && short_copies.load(std::memory_order_relaxed) == 0 &&
+      !mutex.leave_note())
+    attend();
   return id;
 }
 

@@ -1,6 +1,8 @@
 // Workers that come while all others are stuck in long blocks, and go when one of these is through.
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "kernels.hpp"
 
 namespace sb::engine::testing {
@@ -46,6 +48,26 @@ TEST(workers, one_that_goes_leaves_no_small_kernel_behind) {
   extra.open = true;
   EXPECT_EQ(t.sync(), status::success);
   EXPECT_EQ(count, 51);
+}
+
+// Who does a short copy takes in what was submitted meanwhile, without anybody asking the engine.
+TEST(workers, work_that_comes_during_a_short_copy_is_taken_in) {
+  engine_test t;
+  const stream_id copies = t.stream(), kernels = t.stream();
+  const std::vector<char> from(8192, 1);
+  std::vector<char> to(from.size());
+  copy_operation copy;
+  copy.destination = to.data();
+  copy.source = from.data();
+  copy.width = from.size();
+  std::atomic<int> count{0};
+  for (int i = 1; i <= 2000; ++i) {
+    t.e.submit(copies, copy);
+    t.e.submit(kernels, launch(count_kernel, {1}, {1}, &count));
+    while (count.load() != i) std::this_thread::yield();
+  }
+  EXPECT_EQ(t.sync(), status::success);
+  EXPECT_EQ(to, from);
 }
 
 }  // namespace
