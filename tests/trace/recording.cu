@@ -62,7 +62,10 @@ int main(int argc, char** argv) {
       cudaEventRecord(e, s);
       cudaMemcpyAsync(a + 512, b + 512, 64, cudaMemcpyDeviceToDevice, t);
     }
-    if (std::strcmp(how, "behind-kill") == 0) raise(SIGKILL);
+    if (std::strcmp(how, "behind-kill") == 0) {
+      cudaStreamSynchronize(0);  // all of it is taken in
+      raise(SIGKILL);
+    }
     cudaStream_t u;
     cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
     cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
