@@ -22,7 +22,7 @@ void write_handed_over(writer& out, number calls) {
   call_record call;
   call.thread = out.thread("main");
   call.name = out.name("cudaLaunchKernel");
-  pending_lane lane;
+  thread_local pending_lane lane;  // lives as long as its thread, as those of calls
   const number first = out.submitted(kernel(out.name("large"), 5));
   out.ended(first, {5, 6, 7, {}, 0, {queue_class::compute, 2}});
   const auto end = [&](number operation, nanoseconds at) {
