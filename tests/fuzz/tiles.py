@@ -39,6 +39,7 @@ class Tile(lines.Lines):
         self.atomics = rng.random() < 0.2
         self.warps = not self.returns and rng.random() < 0.12
         self.arrays = ["a", "b"] if rng.random() < 0.7 else ["a"]
+        self.has_edges = self.blocks != "any" and rng.random() < 0.5
         # Names, so that a kernel asks the same thing again.
         self.x, self.y = ("x", "y") if self.blocks != "any" else ("px", "py")
         self.nx, self.ny = ("nx", "ny") if self.style == "bounded" else (f"{self.columns}u", f"{self.rows}u")
@@ -122,6 +123,8 @@ class Tile(lines.Lines):
 
     def look(self):
         what = self.get(self.cell()) if self.rng.random() < 0.6 else f"{self.beside()} + {self.beside()}"
+        if self.has_edges and self.rng.random() < 0.7:
+            what += f" + {self.get(self.rng.choice(['edge[0][y]', 'edge[1][y]', 'edge[2][x]', 'edge[3][x]']))}"
         guard = f"if ({self.condition()}) " if self.rng.random() < 0.3 else ""
         self.emit(f"{guard}{self.variable()} {self.rng.choice(['+=', '^=', '='])} {self.to_word(what)};")
 
@@ -233,6 +236,18 @@ class Tile(lines.Lines):
             value = f"gx < n && gy < s ? in[(gy * 64u + gx) & 1023] : 0u"
         self.emit(f"{around}{place} = {self.put(value)};")
 
+    def edge(self):
+        """What the threads at one edge of the block store besides, as for the border of a tile."""
+        rng = self.rng
+        places = [("x == 0", "edge[0][y]"), (f"x == {self.nx} - 1", "edge[1][y]"), ("y == 0", "edge[2][x]"),
+                  (f"y + 1 == {self.ny}", "edge[3][x]")]
+        if self.style == "bounded":  # else that place may be another thread's
+            places += [("x == 2", "a[y][x]"), ("y == 1", "a[y][x]")]
+        one, place = rng.choice(places)
+        also = rng.choice(["", "", " && gx > 0", " && gy > 0 && gx < n", f" && {self.condition()}"])
+        value = rng.choice([self.value(), "in[(gy * 64u + gx - 1u) & 1023]", f"{self.value()} + in[gx & 1023]"])
+        self.emit(f"if ({one}{also}) {place} = {self.put(value)};")
+
     def writes(self):
         if self.read:
             self.meet()
@@ -240,6 +255,8 @@ class Tile(lines.Lines):
             if self.rng.random() < 0.2:
                 self.assign()
             self.store(array)
+            for _ in range(self.rng.choice([0, 1, 2, 4]) if self.has_edges else 0):
+                self.edge()
         if self.atomics and self.type in ("int", "u32") and self.rng.random() < 0.5:
             self.meet()
             k = self.name_of("p")
@@ -326,6 +343,8 @@ class Tile(lines.Lines):
                 first += [f"  for (u32 j = y; j < {rows}; j += blockDim.y)",
                           f"    for (u32 i = x; i < {columns}; i += blockDim.x)"
                           f"{' if (threadIdx.z == 0)' if self.deep else ''} {array}[j][i] = {self.put('i * 3u + j')};"]
+        if self.has_edges:
+            first.append(f"  for (u32 i = t; i < 256; i += blockDim.x * blockDim.y) edge[i / 64][i % 64] = {self.put('i * 7u')};")
         first.append("  __syncthreads();")
         parts = rng.choice([1, 1, 1, 2, 2, 3])
         leaves = rng.randrange(parts) if self.returns else -1
@@ -338,6 +357,7 @@ class Tile(lines.Lines):
         wide, high = (f"{columns}u", f"{rows}u") if self.blocks != "any" and rng.random() < 0.5 else ("blockDim.x", "blockDim.y")
         head = [f"__global__ void {bounds}{self.name}(const u32*{restrict} in, u32*{restrict} out, u32* sums, u32 n, u32 s) {{",
                 *[f"  __shared__ {self.type} {array}[{rows}][{columns + self.pad}];" for array in self.arrays],
+                *([f"  __shared__ {self.type} edge[4][64];"] if self.has_edges else []),
                 "  const u32 x = threadIdx.x, y = threadIdx.y;",
                 f"  const u32 gx = blockIdx.x * {wide} + x, gy = blockIdx.y * {high} + y;"]
         if self.style == "bounded":

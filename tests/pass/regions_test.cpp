@@ -31,6 +31,32 @@ TEST_P(regions, a_loop_with_barriers_goes_round_once_for_the_block) {
   EXPECT_EQ(c, expected);
 }
 
+TEST_P(regions, threads_at_an_edge_store_besides_what_all_store) {
+  ASSERT_TRUE(loops("with_borders"));
+  for (auto [columns, rows] : {std::pair{8, 5}, {7, 3}, {1, 1}}) {
+    const int width = 23, height = 11;
+    std::vector<int> in(width * height), out(width * height, 5), expected(width * height);
+    for (int i = 0; i < width * height; ++i) in[i] = i * 7919 % 101;
+    // As a thread finds it in the tile of the block (bx, by).
+    auto cell = [&](int x, int y, int bx, int by) {
+      if (y < by * rows) return y < 0 ? -2 : in[y * width + x];
+      if (x < bx * columns) return x < 0 ? -1 : in[y * width + x];
+      return in[y * width + x] + (x % columns == columns - 1 ? 1000 : 0);
+    };
+    for (int y = 0; y < height; ++y)
+      for (int x = 0; x < width; ++x)
+        expected[y * width + x] = cell(x, y, x / columns, y / rows) +
+                                  3 * cell(x - 1, y, x / columns, y / rows) +
+                                  7 * cell(x, y - 1, x / columns, y / rows);
+    device.run("with_borders",
+               {static_cast<unsigned>((width + columns - 1) / columns),
+                static_cast<unsigned>((height + rows - 1) / rows)},
+               {static_cast<unsigned>(columns), static_cast<unsigned>(rows)}, 0, in.data(),
+               out.data(), width, height);
+    EXPECT_EQ(out, expected) << columns << " " << rows;
+  }
+}
+
 TEST_P(regions, a_branch_that_all_threads_take_may_hold_a_barrier) {
   ASSERT_TRUE(loops("same_branch"));
   std::vector<int> data = {1, 2, 3, 4};

@@ -2,6 +2,7 @@
 
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/edge_threads.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/even_loops.hpp"
 #include "compiler/pass/full_blocks.hpp"
@@ -135,6 +136,7 @@ preparation prepare(Function& body) {
   preparation how;
   how.rounds = separate_common_rounds(body);
   append_range(how.rounds, find_even_loops(body));
+  append_range(how.rounds, find_edge_threads(body));
   how.barriers = find_barriers(body);
   return how;
 }

@@ -132,3 +132,18 @@ extern "C" __global__ void counted_after_leaving(const int* data, int* out, int 
 }
 
 // The last of them wait at the second barrier while the first are at the first.
+
+// The threads at the edges of a tile bring what lies beside it, and the last of a row overwrites
+// what it has just written.
+extern "C" __global__ void with_borders(const int* in, int* out, int width, int height) {
+  __shared__ int tile[6][10];
+  int tx = threadIdx.x + 1, ty = threadIdx.y + 1;
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < width && y < height) tile[ty][tx] = in[y * width + x];
+  if (tx == 1) tile[ty][0] = x > 0 && y < height ? in[y * width + x - 1] : -1;
+  if (tx == blockDim.x && x < width) tile[ty][tx] += 1000;
+  if (threadIdx.y == 0 && x < width) tile[0][tx] = y > 0 ? in[(y - 1) * width + x] : -2;
+  __syncthreads();
+  if (x < width && y < height)
+    out[y * width + x] = tile[ty][tx] + 3 * tile[ty][tx - 1] + 7 * tile[ty - 1][tx];
+}
