@@ -67,6 +67,101 @@ class Phases(NvccTest):
         self.nvcc("m.cu", "-L.", "-ll", "-Xlinker", f"-rpath={self.folder}", "-o", "m")
         self.assertEqual(self.output("m"), "5\n")
 
+    # Enough kernels for two processes; what they share is there once.
+    MANY_KERNELS = """
+      #include <cstdio>
+      __device__ int counter = 5;
+      static __device__ int hidden;
+      __constant__ int given[3] = {1, 2, 3};
+      __constant__ int set[2];
+      static __device__ const int table[4] = {10, 20, 30, 40};
+      inline __device__ int also_inline = 7;
+      template <int I> __device__ int of_template = I;
+      __managed__ int managed = 3;
+      template <int I> struct with_static { static __device__ int own; };
+      template <int I> __device__ int with_static<I>::own = I;
+      __noinline__ __device__ int deep(int n) { return n <= 0 ? 1 : n + deep(n - 2); }
+      template <int I> __global__ void tree(int* out) {
+        __shared__ int part[128];
+        int t = threadIdx.x;
+        part[t] = t * I + table[t % 4] + given[I % 3] + set[I % 2];
+        __syncthreads();
+        for (int half = 64; half > 0; half /= 2) {
+          if (t < half) part[t] += part[t + half];
+          __syncthreads();
+        }
+        if (t == 0) {
+          counter += I;
+          hidden += 10 * I;
+          also_inline += 100 * I;
+          of_template<4> += I;
+          with_static<2>::own += I;
+          managed += I;
+          if (I % 5 == 0) printf("tree %d\\n", I);
+          out[I] = part[0] + deep(I);
+        }
+      }
+      __global__ void last(int* out) {
+        out[0] = counter + hidden + also_inline + of_template<4> + with_static<2>::own + managed;
+      }
+      template <int I> void all(int* out) {
+        tree<I><<<1, 128>>>(out);
+        if constexpr (I > 1) all<I - 1>(out);
+      }
+      int main() {
+        int *out, sum = 0, here[13], two[2] = {50, 60};
+        cudaMalloc(&out, sizeof here);
+        cudaMemcpyToSymbol(set, two, sizeof two);
+        all<12>(out);
+        last<<<1, 1>>>(out);
+        cudaMemcpy(here, out, sizeof here, cudaMemcpyDefault);
+        for (int i = 1; i < 13; ++i) sum += here[i] * i;
+        std::printf("%d %d %d\\n", here[0], sum, managed);
+      }"""
+
+    def test_a_file_of_many_kernels_is_divided_and_is_one_program(self):
+        self.write("a.cu", self.MANY_KERNELS)
+        self.nvcc("-keep", "-c", "a.cu")
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "a.dev2.o")))
+        self.nvcc("a.o", "-o", "a")
+        sums = 0
+        for i in range(1, 13):
+            depth = 1 + sum(range(i, 0, -2))
+            sums += i * (sum(t * i + (10, 20, 30, 40)[t % 4] for t in range(128))
+                         + 128 * ((1, 2, 3)[i % 3] + (50, 60)[i % 2]) + depth)
+        steps = 12 * 13 // 2
+        shared = (5 + steps) + 10 * steps + (7 + 100 * steps) + (4 + steps) + (2 + steps) + (3 + steps)
+        self.assertEqual(self.output("a"), f"tree 10\ntree 5\n{shared} {sums} {3 + steps}\n")
+
+    def test_a_divided_file_gives_the_same_object_every_time(self):
+        self.write("a.cu", self.MANY_KERNELS)
+        objects = []
+        for _ in range(2):
+            self.nvcc("-c", "a.cu", "-o", "a.o")
+            with open(os.path.join(self.folder, "a.o"), "rb") as file:
+                objects.append(file.read())
+        self.assertEqual(objects[0], objects[1])
+        self.assert_temporaries_are_gone()
+
+    def test_warnings_of_a_divided_file_come_once(self):
+        self.write("a.cu", self.MANY_KERNELS + "\n__global__ void w(int* p) { p[0] == 1; }\n")
+        done = self.nvcc("-c", "a.cu")
+        self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
+        self.assertLessEqual(done.stderr.count("generated"), 1, done.stderr)
+
+    def test_functions_that_kernels_hand_to_each_other_are_the_same(self):
+        text = self.MANY_KERNELS.replace("__global__ void last(int* out) {", """
+      __device__ int twice(int v) { return 2 * v; }
+      __device__ int (*kept)(int);
+      __global__ void keep() { kept = twice; }
+      __global__ void last(int* out) {
+        if (kept != twice || kept(4) != 8) return;""").replace("last<<<", "keep<<<1, 1>>>(); last<<<")
+        self.write("a.cu", self.MANY_KERNELS)
+        self.nvcc("a.cu", "-o", "a")
+        self.write("b.cu", text)
+        self.nvcc("b.cu", "-o", "b")
+        self.assertEqual(self.output("a"), self.output("b"))
+
     def test_any_suffix_with_x_cu(self):
         self.write("a.cpp", DOUBLING)
         self.nvcc("-x", "cu", "a.cpp", "-o", "a")

@@ -46,6 +46,7 @@ struct driver::passes {
   arguments device_rest, host_rest;  // what concerns this source only
   arguments image_link;              // empty with relocatable device code
   std::string source, object, device_object, image;
+  std::string second_object;  // where the pass may put some of the kernels; empty: it may not
 
   [[nodiscard]] arguments embedding(const std::string& file) const {
     if (image_link.empty()) return {"-Xclang", "-fembed-offload-object=" + file};
@@ -69,6 +70,8 @@ driver::passes driver::passes_for(const input& source, const std::string& object
   lines.device_object = temporary(source, relocatable ? ".dev.bc" : ".dev.o");
   lines.image = temporary(source, relocatable ? ".dev.sbdev" : ".dev.so");
   if (!relocatable) lines.image_link = image_link({lines.device_object}, lines.image);
+  if (!relocatable && !keeps_device_lines() && !o_.syntax_only_device)
+    lines.second_object = temporary(source, ".dev2.o");
 
   arguments common = {tools_.clang};
   add(common, cuda_flags());
@@ -130,6 +133,21 @@ void driver::report(const finished& device, const finished& host) {
   std::cerr << text << std::flush;
 }
 
+// Where the pass may divide its work (two_parts.hpp), the object comes out of standard output: a
+// file that clang opens by its name would be that of both processes.
+finished driver::compile_device(const passes& lines, const arguments& including) {
+  child::settings how;
+  how.capture_errors = true;
+  arguments line = lines.device_line(including);
+  if (!lines.second_object.empty()) {
+    remove_output(lines.second_object);
+    line.back() = std::string("-");
+    how.standard_output = lines.device_object;
+    how.environment = {"SB_SECOND_PART=" + lines.second_object};
+  }
+  return nvcc::run(line, how);
+}
+
 void driver::run_passes(const passes& lines) {
   const header_cache::pair cached =
       o_.syntax_only_device ? header_cache::pair{} : headers_.get(lines.device, lines.host);
@@ -149,9 +167,13 @@ void driver::run_passes(const passes& lines) {
     close(ends[0]);
     finished device_end, host_end;
     try {
-      device_end = nvcc::run(lines.device_line(including(cached.device)), device_settings);
+      device_end = compile_device(lines, including(cached.device));
       if (device_end.status == 0 && !lines.image_link.empty() && !o_.syntax_only_device) {
-        const finished linked = nvcc::run(lines.image_link, device_settings);
+        const bool in_two = file_exists(lines.second_object);
+        const finished linked =
+            nvcc::run(in_two ? image_link({lines.device_object, lines.second_object}, lines.image)
+                             : lines.image_link,
+                      device_settings);
         device_end.status = linked.status == 0 ? 0 : link_failed;
         device_end.errors += linked.errors;
       }

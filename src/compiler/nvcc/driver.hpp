@@ -45,6 +45,7 @@ class driver {
   struct passes;
   [[nodiscard]] passes passes_for(const input& source, const std::string& object);
   void run_passes(const passes& lines);
+  finished compile_device(const passes& lines, const arguments& including);
   void report(const finished& device, const finished& host);
 
   // flags.cpp

@@ -41,6 +41,7 @@
 #include "compiler/pass/short_loops.hpp"
 #include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/sum_loops.hpp"
+#include "compiler/pass/two_parts.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 #include "compiler/pass/warp_function.hpp"
 #include "compiler/pass/written_out.hpp"
@@ -274,6 +275,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   drop_unreachable(module, {});
   check_address_spaces(module);
   drop_layout_information(module);
+  divide_work(module);
   functions.clear();
   return PreservedAnalyses::none();
 }

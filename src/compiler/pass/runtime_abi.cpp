@@ -24,7 +24,8 @@ GlobalVariable* table_variable(Module& module) {
     return table;
   }
   auto* pointer = PointerType::getUnqual(module.getContext());
-  auto* table = new GlobalVariable(module, pointer, false, GlobalValue::ExternalLinkage,
+  // Weak: each of two parts of a file may have it (two_parts.hpp).
+  auto* table = new GlobalVariable(module, pointer, false, GlobalValue::WeakAnyLinkage,
                                    ConstantPointerNull::get(pointer), "__sb_table");
   // Protected: dlsym finds it, and no symbol of the host program can take its place.
   table->setVisibility(GlobalValue::ProtectedVisibility);

@@ -1,0 +1,253 @@
+#include "compiler/pass/two_parts.hpp"
+
+#include <fcntl.h>
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/Support/raw_ostream.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <vector>
+
+#include "compiler/pass/cleanup.hpp"
+#include "compiler/pass/usual_blocks.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+// In instructions, of which each takes some 0.15 ms to get through LLVM.
+constexpr std::uint64_t least_work = 1200;
+constexpr std::uint64_t least_part = 5;  // of it for the second process, as a fraction: 1/5
+constexpr std::uint64_t work_of_function = 60;
+
+pid_t second_process = -1;
+
+// The object that it writes belongs to this one's result. Called when this one ends.
+void wait_for_second() {
+  if (second_process <= 0) {
+    return;
+  }
+  int status = 0;
+  while (waitpid(second_process, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    _exit(1);
+  }
+}
+
+bool is_descriptor(const GlobalVariable& variable) {
+  return variable.hasInitializer() && variable.hasProtectedVisibility() &&
+         variable.getName().ends_with(".sb");
+}
+
+// A kernel's version: its descriptor, and what that reaches but for other descriptors.
+struct version {
+  GlobalVariable* descriptor = nullptr;
+  DenseSet<GlobalValue*> reached;
+  std::uint64_t work = 0;
+  unsigned part = 0;
+};
+
+void reach(Constant* constant, std::vector<GlobalValue*>& found, DenseSet<Constant*>& seen) {
+  if (!seen.insert(constant).second) {
+    return;
+  }
+  if (auto* global = dyn_cast<GlobalValue>(constant)) {
+    found.push_back(global);
+    return;
+  }
+  for (Value* operand : constant->operands()) {
+    if (auto* inner = dyn_cast<Constant>(operand)) {
+      reach(inner, found, seen);
+    }
+  }
+}
+
+version version_of(GlobalVariable& descriptor) {
+  version one;
+  one.descriptor = &descriptor;
+  std::vector<GlobalValue*> found;
+  DenseSet<Constant*> seen;
+  seen.insert(&descriptor);
+  reach(descriptor.getInitializer(), found, seen);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    auto* variable = dyn_cast<GlobalVariable>(found[i]);
+    if (variable && is_descriptor(*variable)) {
+      continue;
+    }
+    one.reached.insert(found[i]);
+    if (variable && variable->hasInitializer()) {
+      reach(variable->getInitializer(), found, seen);
+    } else if (auto* function = dyn_cast<Function>(found[i])) {
+      // Vectors without a rest, and perhaps no loop (usual_blocks.hpp): that takes longer.
+      const unsigned each = shared_memory_of(*function) ? 2 : 1;
+      one.work += function->isDeclaration() ? 0 : work_of_function;
+      for (Instruction& inst : instructions(*function)) {
+        one.work += each;
+        for (Value* operand : inst.operands()) {
+          if (auto* constant = dyn_cast<Constant>(operand)) {
+            reach(constant, found, seen);
+          }
+        }
+      }
+    }
+  }
+  return one;
+}
+
+// Functions with an address are what they are in one place only. So are other things that occur in
+// no kernel of the usual kind.
+bool can_be_divided(Module& module) {
+  if (!module.alias_empty() || !module.ifunc_empty() || !module.getModuleInlineAsm().empty() ||
+      module.debug_compile_units_begin() != module.debug_compile_units_end()) {
+    return false;
+  }
+  return all_of(module, [](Function& function) {
+    function.removeDeadConstantUsers();
+    return function.isDeclaration() || all_of(function.users(), [&](const User* user) {
+             auto* call = dyn_cast<CallBase>(user);
+             return (call && call->getCalledOperand() == &function &&
+                     !is_contained(call->args(), &function)) ||
+                    (isa<ConstantStruct>(user) && all_of(user->users(), [](const User* whole) {
+                       auto* variable = dyn_cast<GlobalVariable>(whole);
+                       return variable && is_descriptor(*variable);
+                     }));
+           });
+  });
+}
+
+// The largest first, each to the part that has less; the second part is the smaller one.
+bool assign_parts(std::vector<version>& versions) {
+  std::vector<version*> order;
+  for (version& one : versions) {
+    order.push_back(&one);
+  }
+  sort(order, [](const version* a, const version* b) {
+    return a->work != b->work ? a->work > b->work : a < b;
+  });
+  std::array<std::uint64_t, 2> work{};
+  for (version* one : order) {
+    one->part = work[1] < work[0] ? 1 : 0;
+    work[one->part] += one->work;
+  }
+  if (work[1] > work[0]) {
+    for (version& one : versions) {
+      one.part = 1 - one.part;
+    }
+    std::swap(work[0], work[1]);
+  }
+  return work[0] + work[1] >= least_work && work[1] * least_part >= work[0] + work[1];
+}
+
+// Variables that both parts reach, or that the program names: they have one place.
+void make_known(GlobalVariable& variable, unsigned number) {
+  if (variable.hasLocalLinkage()) {
+    if (!variable.hasName()) {
+      variable.setName("sb.common");
+    }
+    variable.setName(variable.getName() + ".sb." + Twine(number));
+    variable.setLinkage(GlobalValue::ExternalLinkage);
+    variable.setVisibility(GlobalValue::HiddenVisibility);
+    variable.setDSOLocal(true);
+  } else if (variable.hasLinkOnceLinkage()) {
+    variable.setLinkage(variable.hasLinkOnceODRLinkage() ? GlobalValue::WeakODRLinkage
+                                                         : GlobalValue::WeakAnyLinkage);
+  }
+}
+
+// The second part knows what the first has, and what is in it if that never changes.
+void leave_to_first(GlobalVariable& variable) {
+  variable.setComdat(nullptr);
+  if (variable.isConstant() && variable.hasDefinitiveInitializer()) {
+    variable.setLinkage(GlobalValue::AvailableExternallyLinkage);
+  } else {
+    variable.setInitializer(nullptr);
+    variable.setLinkage(GlobalValue::ExternalLinkage);
+  }
+}
+
+// Both processes' modules are the same but for this.
+void keep_part(Module& module, ArrayRef<version> versions, ArrayRef<GlobalVariable*> firsts,
+               unsigned part) {
+  for (const version& one : versions) {
+    if (one.part != part) {
+      one.descriptor->setInitializer(nullptr);
+    }
+  }
+  if (part == 1) {
+    for (GlobalVariable* variable : firsts) {
+      leave_to_first(*variable);
+    }
+  }
+  drop_unreachable(module, {});
+}
+
+}  // namespace
+
+void divide_work(Module& module) {
+  const char* second_object = std::getenv("SB_SECOND_PART");
+  if (!second_object || second_process != -1 || !can_be_divided(module)) {
+    return;
+  }
+  std::vector<version> versions;
+  for (GlobalVariable& variable : module.globals()) {
+    if (is_descriptor(variable)) {
+      versions.push_back(version_of(variable));
+    }
+  }
+  if (!assign_parts(versions)) {
+    return;
+  }
+  int file = open(second_object, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return;
+  }
+
+  std::vector<GlobalVariable*> firsts;
+  DenseMap<const GlobalValue*, unsigned> parts;  // of those that reach it, as bits
+  for (const version& one : versions) {
+    for (const GlobalValue* value : one.reached) {
+      parts[value] |= 1u << one.part;
+    }
+  }
+  for (GlobalVariable& variable : module.globals()) {
+    if (variable.isDeclaration() || is_descriptor(variable)) {
+      continue;
+    }
+    bool is_common = parts.lookup(&variable) == 3 && !variable.hasGlobalUnnamedAddr();
+    if (is_common || !variable.isDiscardableIfUnused()) {
+      make_known(variable, static_cast<unsigned>(firsts.size()));
+      firsts.push_back(&variable);
+    }
+  }
+
+  // What is in the buffers would be written twice.
+  outs().flush();
+  errs().flush();
+  second_process = fork();
+  if (second_process == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);  // who ends the first ends both
+    dup2(file, STDOUT_FILENO);
+  } else if (second_process > 0) {
+    std::atexit(wait_for_second);
+  }
+  close(file);
+  if (second_process < 0) {
+    unlink(second_object);
+    return;
+  }
+  keep_part(module, versions, firsts, second_process == 0 ? 1 : 0);
+}
+
+}  // namespace sb::pass
