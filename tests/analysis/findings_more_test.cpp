@@ -281,6 +281,27 @@ trace::trace chunks(int streams, bool same_memory) {
   std::vector<number> s;
   for (int i = 0; i < streams; ++i) s.push_back(b.stream());
   number memory = b.allocation(trace::memory_kind::device, 1 << 20);
+// A kernel, a wait of the host, and work in a stream of the other kind.
+trace::trace warmed_up(stream_kind kind, nanoseconds first) {
+  program_builder b;
+  const number s = b.stream(kind);
+  b.kernel(b.legacy(), "first", first);
+  b.synchronize();
+  for (int i = 0; i < 4; ++i) b.kernel(s, "work", 50_us);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, StreamsThatTheDefaultStreamsRulesKeepApartAreHealthy) {
+  expect_healthy(warmed_up(stream_kind::blocking, 100_us));
+  EXPECT_GT(found(warmed_up(stream_kind::non_blocking, 100_us), "streams-never-overlap").cost,
+            80_us);
+}
+
+TEST(Findings, AShortKernelBeforeTheWorkIsNoLostOverlap) {
+  expect_healthy(warmed_up(stream_kind::non_blocking, 2_us));
+}
+
   for (int i = 0; i < 4; ++i) {
     if (!same_memory) memory = b.allocation(trace::memory_kind::device, 1 << 20);
     const number where = s[static_cast<std::size_t>(i % streams)];

@@ -39,6 +39,15 @@ bool needs(const evidence& e, number operation, number other) {
   return false;
 }
 
+// The legacy stream and the blocking streams of its device wait for each other in any case.
+bool are_ordered(const trace::trace& t, number a, number b) {
+  const auto orders = [&](number legacy, number other) {
+    return t.streams[legacy].kind == stream_kind::legacy &&
+           t.streams[other].kind == stream_kind::blocking;
+  };
+  return t.streams[a].device == t.streams[b].device && (orders(a, b) || orders(b, a));
+}
+
 }  // namespace
 
 void find_idle_streams(const evidence& e, findings& out) {
@@ -72,13 +81,19 @@ void find_idle_streams(const evidence& e, findings& out) {
       const number behind = e.t.operations[next].stream;
       const bool apart = before != behind && before < spans.size() && behind < spans.size() &&
                          spans[before].end <= spans[behind].begin;
-      if (!apart || needs(e, next, c.blocked_on)) continue;
+      if (!apart || are_ordered(e.t, before, behind) || needs(e, next, c.blocked_on)) continue;
       do_not_wait(changed.threads[thread][i]);
       pairs.insert({before, behind});
       calls.push_back(steps[i].call);
     }
   }
-  if (calls.empty()) return;
+  // Two streams gain no more by running together than the shorter one's work. What the run gains
+  // beyond is the host's time for the wait itself, which is no reason to call a small kernel before
+  // the work (one that warms up) a lost overlap.
+  nanoseconds together = 0;
+  for (const auto& [before, behind] : pairs)
+    together += std::min(spans[before].work, spans[behind].work);
+  if (calls.empty() || !e.worth(together)) return;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 
