@@ -245,13 +245,13 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
     }
     const command_id record = newest_record(**event);
     if (!record.valid()) {
-      the_engine().idle_wait((*stream)->id, (*event)->state.get());
+      the_engine().idle_wait((*stream)->id, *(*event)->state);
       return status::success;
     }
     // Checked for races, the wait counts even where it has nothing to wait for.
     if ((*stream)->kind != stream_kind::legacy && !engine::races_checked() &&
         is_done(**event, record)) {
-      the_engine().idle_wait((*stream)->id, (*event)->state.get());
+      the_engine().idle_wait((*stream)->id, *(*event)->state);
       return status::success;
     }
     pools_see_wait(**stream, record);

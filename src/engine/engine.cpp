@@ -376,7 +376,7 @@ void engine::call_place(const char* file, std::uint32_t line) {
   if (impl_->record) impl_->record->call_place(recorded_thread::own(), file, line);
 }
 
-void engine::idle_wait(stream_id stream, const void* event) {
+void engine::idle_wait(stream_id stream, event_state& event) {
   if (!impl_->record) return;
   const std::lock_guard lock(impl_->mutex);
   impl_->record->done_at_once(stream, event, trace::operation_kind::event_wait);

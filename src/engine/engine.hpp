@@ -152,7 +152,7 @@ class engine {
   // For the trace: where the present call stands, and one that comes to nothing.
   void call_place(recorded_thread& thread, const char* file, std::uint32_t line);
   void call_place(const char* file, std::uint32_t line);
-  void idle_wait(stream_id stream, const void* event);
+  void idle_wait(stream_id stream, event_state& event);
   // For what the program says about itself: the trace, or null.
   [[nodiscard]] recorder* recording() const;
   void name_stream(stream_id stream, std::string_view name);

@@ -134,7 +134,7 @@ command_id engine::impl::record_at_once(stream_id stream, const operation& what)
   event.last_record.store(id.value, std::memory_order_release);
   event.reached_ns.store(steady_ns(), std::memory_order_relaxed);
   event.reached_record.store(id.value, std::memory_order_release);
-  if (this->record) this->record->done_at_once(stream, &event, trace::operation_kind::event_record);
+  if (this->record) this->record->done_at_once(stream, event, trace::operation_kind::event_record);
   return id;
 }
 

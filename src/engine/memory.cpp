@@ -272,7 +272,9 @@ status memory::register_host(device_id device, void* base, std::size_t bytes, st
   }
   if (registered) return status::host_memory_already_registered;
   if (!is_mapped(base, bytes)) return status::invalid_value;
-  impl_->index.emplace(begin, allocation{memory_kind::registered, base, bytes, device, flags});
+  allocation a{memory_kind::registered, base, bytes, device, flags};
+  if (observer != nullptr) a.traced = observer->allocated(a);
+  impl_->index.emplace(begin, a);
   return status::success;
 }
 

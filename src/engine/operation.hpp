@@ -88,6 +88,9 @@ struct event_state {
   const std::shared_ptr<shared_event> shared;
   std::atomic<std::uint64_t> ticket{0};
   bool timed = false;  // constant once the event is made
+  // Its number in the trace, once it has one; written under the engine's lock.
+  static constexpr std::uint32_t no_number = 0xffffffff;
+  std::atomic<std::uint32_t> traced_as{no_number};
 };
 
 struct record_operation {

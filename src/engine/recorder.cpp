@@ -260,8 +260,12 @@ trace::engine_kind recorder::copy_engine(copy_direction direction) {
 
 // --- operations
 
-trace::number recorder::event_of(const void* event) {
-  return events_.try_emplace(event, static_cast<trace::number>(events_.size())).first->second;
+// An event that is made where another one was has a number of its own.
+trace::number recorder::event_of(event_state& event) {
+  trace::number known = event.traced_as.load(std::memory_order_relaxed);
+  if (known == event_state::no_number)
+    event.traced_as.store(known = events_++, std::memory_order_relaxed);
+  return known;
 }
 
 // Programs use the same addresses again and again.
@@ -382,7 +386,7 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
     if (c->direction == copy_direction::peer) r.peer = c->peer.value;
     r.host_memory = host_memory_of(*c);
   } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
-    r.event = event_of(e->event.get());
+    if (e->event) r.event = event_of(*e->event);
   } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {
     if (const node* found = commands_.find(w->record.value)) r.record = found->recorded.number;
   } else if (std::holds_alternative<foreign_wait_operation>(n.what)) {

@@ -19,7 +19,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -106,7 +105,7 @@ class recorder final : public allocation_observer {
   void done_at_once(stream_id stream, std::int8_t priority, const kernel_operation& launch,
                     status outcome);
   void done_at_once(stream_id stream, std::int8_t priority, const copy_operation& copy);
-  void done_at_once(stream_id stream, const void* event, trace::operation_kind kind);
+  void done_at_once(stream_id stream, event_state& event, trace::operation_kind kind);
   // A graph of kernels (recorder_graph.cpp): when the first began, and when each was over; with an
   // error, that of the last.
   void graph_done_at_once(stream_id stream, std::int8_t priority, std::span<const graph_item> items,
@@ -169,7 +168,7 @@ class recorder final : public allocation_observer {
     std::int8_t priority = 0;
     hardware_queue queue;
     extent3 grid, block;
-    std::uint64_t memory = 0;  // recorder::memory_changes_
+    std::uint64_t memory = 0;  // recorder::memory_changes_; of an event: its number
     std::array<const void*, 8> pointers{};
     std::array<std::uint16_t, 8> offsets{};  // where in the kernel's parameters they are
     std::size_t pointer_count = 0;
@@ -314,7 +313,7 @@ class recorder final : public allocation_observer {
     return known != name_cache::unknown ? known : new_name(text);
   }
   trace::number new_name(const char* text);
-  trace::number event_of(const void* event);
+  trace::number event_of(event_state& event);
   [[nodiscard]] trace::nanoseconds since(std::uint64_t ns) const {
     return ns > begin_ns_ ? ns - begin_ns_ : 0;
   }
@@ -356,7 +355,7 @@ class recorder final : public allocation_observer {
   std::array<graph_likeness, 16> graphs_known_;
   std::vector<trace::nanoseconds> ends_;  // of the parts of the present graph
   std::vector<trace::edge> edges_;        // of the present part
-  std::unordered_map<const void*, trace::number> events_;
+  trace::number events_ = 0;              // that have a number
   std::vector<trace::byte_range> ranges_;
   std::vector<trace::number> after_;
   trace::number last_finished_ = trace::none;

@@ -148,30 +148,32 @@ void recorder::done_at_once(stream_id stream, std::int8_t priority, const copy_o
            .operation = s.done};
 }
 
-void recorder::done_at_once(stream_id stream, const void* event, trace::operation_kind kind) {
+void recorder::done_at_once(stream_id stream, event_state& event, trace::operation_kind kind) {
   if (stream.value >= streams_.size() || streams_[stream.value].number == trace::none) return;
   stream_notes& s = streams_[stream.value];
   const bool record = kind == trace::operation_kind::event_record;
   // A record and a wait of one event have places of their own.
-  likeness& known = like(static_cast<const char*>(event) + (record ? 0 : 16), s.number);
+  likeness& known = like(reinterpret_cast<const char*>(&event) + (record ? 0 : 16), s.number);
+  const trace::number number = event_of(event);
   recorded_call& call = present();
   trace::number self = trace::none;
-  if (known.what == event && known.stream == s.number && known.kind == kind &&
-      call.number != trace::none && call.done == trace::none) {
+  if (known.what == &event && known.memory == number && known.stream == s.number &&
+      known.kind == kind && call.number != trace::none && call.done == trace::none) {
     self = repeat(call, known);
   } else {
     trace::submitted_record r;
     r.kind = kind;
     r.device = s.device;
     r.stream = s.number;
-    r.event = event_of(event);
+    r.event = number;
     self = tell_whole(r, {}, status::success);
-    known = {.what = event,
+    known = {.what = &event,
              .stream = s.number,
              .kind = kind,
              .queue = {},
              .grid = {},
              .block = {},
+             .memory = number,
              .operation = self};
   }
   if (record) s.done = self;

@@ -18,7 +18,7 @@ operation_signs::operation_signs(const submission& n, std::uint64_t changes) {
   else if (const auto* f = std::get_if<fill_operation>(&n.what))
     add_fill(*f);
   else if (const auto* e = std::get_if<record_operation>(&n.what))
-    add(e->event.get());
+    add_event(e->event.get());
   else
     full_ = true;
   if (full_) count_ = 0;
@@ -60,6 +60,14 @@ void operation_signs::add_fill(const fill_operation& f) {
   for (const std::size_t size :
        {std::size_t{f.element_size}, f.width, f.height, f.depth, f.pitch, f.slice})
     add(size);
+}
+
+// One that has no number yet was in no operation that was told of.
+void operation_signs::add_event(const event_state* e) {
+  const std::uint32_t number =
+      e == nullptr ? event_state::no_number : e->traced_as.load(std::memory_order_relaxed);
+  add(number);
+  full_ = full_ || number == event_state::no_number;
 }
 
 trace::number told_operations::find(const operation_signs& what) const {

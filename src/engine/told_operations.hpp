@@ -40,6 +40,7 @@ class operation_signs {
   void add_kernel(const kernel_operation& k);
   void add_copy(const copy_operation& c);
   void add_fill(const fill_operation& f);
+  void add_event(const event_state* e);
 
   std::array<std::uint64_t, most> words_;  // as many as are counted
   std::size_t count_ = 0;

@@ -210,11 +210,12 @@ struct operation {
   number device = none;
   number peer = none;  // copies between devices
   number stream = none;
-  number call = none;    // that issued it
-  number name = none;    // in trace::names: the kernel's, or the fill's or host function's
-  number record = none;  // event_wait: the record it waits for; none: the event was never recorded
-  number event = none;   // event_record, event_wait: which event
-  number graph = none;   // graph_begin, graph_end, nodes: number of the launched graph
+  number call = none;  // that issued it
+  number name = none;  // in trace::names: the kernel's, or the fill's or host function's
+  // event_wait: the record it waits for. None when that was over at the call, or never made.
+  number record = none;
+  number event = none;          // event_record, event_wait: which event
+  number graph = none;          // graph_begin, graph_end, nodes: number of the launched graph
   nanoseconds called = never;   // the call began
   nanoseconds queued = never;   // it was in its stream
   nanoseconds ready = never;    // everything it depends on was complete

@@ -214,6 +214,25 @@ TEST(Findings, AWaitBeforeTheRecordIsFound) {
   ASSERT_EQ(f.places.size(), 2U);  // the wait and the record
 }
 
+// A wait whose record is over at the call names none in the trace.
+TEST(Findings, AWaitForARecordThatIsOverIsNotBeforeTheNextOne) {
+  const auto waits = [](bool recorded) {
+    program_builder b;
+    const number s1 = b.stream(), s2 = b.stream(), e = b.event();
+    for (int i = 0; i < 3; ++i) {
+      if (recorded || i > 0) b.line(180).record(s1, e);
+      b.synchronize();
+      b.line(181 + i).wait(s2, e);
+      b.records().operations.back().record = none;
+      b.line(190).kernel(s2, "use", 100_us);
+    }
+    b.synchronize();
+    return b.run();
+  };
+  expect_without(waits(true), "wait-before-record");
+  EXPECT_EQ(found(waits(false), "wait-before-record").count, 1U);
+}
+
 TEST(Findings, TheFirstTurnOfAPipelineMayWaitForNothing) {
   program_builder b;
   const number s1 = b.stream(), s2 = b.stream(), done = b.event();
@@ -262,25 +281,6 @@ TEST(Findings, StreamsThatTheHostKeepsApartAreFound) {
   expect_healthy(one_after_another(false));
 }
 
-TEST(Findings, StreamsThatTheDataKeepsApartAreHealthy) {
-  program_builder b;
-  const number s1 = b.stream(), s2 = b.stream();
-  const number data = b.allocation(trace::memory_kind::device, 1 << 20);
-  b.kernel(s1, "a", 300_us);
-  b.writes(data);
-  b.synchronize(s1);
-  b.kernel(s2, "b", 300_us);
-  b.reads(data);
-  b.synchronize();
-  expect_healthy(b.run());
-}
-
-// The chunks of one stream, or of four.
-trace::trace chunks(int streams, bool same_memory) {
-  program_builder b;
-  std::vector<number> s;
-  for (int i = 0; i < streams; ++i) s.push_back(b.stream());
-  number memory = b.allocation(trace::memory_kind::device, 1 << 20);
 // A kernel, a wait of the host, and work in a stream of the other kind.
 trace::trace warmed_up(stream_kind kind, nanoseconds first) {
   program_builder b;
@@ -302,6 +302,25 @@ TEST(Findings, AShortKernelBeforeTheWorkIsNoLostOverlap) {
   expect_healthy(warmed_up(stream_kind::non_blocking, 2_us));
 }
 
+TEST(Findings, StreamsThatTheDataKeepsApartAreHealthy) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number data = b.allocation(trace::memory_kind::device, 1 << 20);
+  b.kernel(s1, "a", 300_us);
+  b.writes(data);
+  b.synchronize(s1);
+  b.kernel(s2, "b", 300_us);
+  b.reads(data);
+  b.synchronize();
+  expect_healthy(b.run());
+}
+
+// The chunks of one stream, or of four.
+trace::trace chunks(int streams, bool same_memory) {
+  program_builder b;
+  std::vector<number> s;
+  for (int i = 0; i < streams; ++i) s.push_back(b.stream());
+  number memory = b.allocation(trace::memory_kind::device, 1 << 20);
   for (int i = 0; i < 4; ++i) {
     if (!same_memory) memory = b.allocation(trace::memory_kind::device, 1 << 20);
     const number where = s[static_cast<std::size_t>(i % streams)];

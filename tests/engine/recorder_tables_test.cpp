@@ -43,6 +43,7 @@ TEST(recorder_tables, all_ids_that_are_pending_are_found) {
 TEST(recorder_tables, operations_that_take_turns_stay_known) {
   const auto told = std::make_unique<told_operations>();
   const auto event = std::make_shared<event_state>();
+  event->traced_as = 3;
   constexpr std::uint32_t streams = 4;
   const auto signs = [&](std::uint32_t stream) {
     submission n;
@@ -56,6 +57,11 @@ TEST(recorder_tables, operations_that_take_turns_stay_known) {
       if (told->find(signs(s)) == trace::none) told->keep(signs(s), next++);
   EXPECT_LT(next, 50u);
   for (std::uint32_t s = 0; s < streams; ++s) EXPECT_NE(told->find(signs(s)), trace::none);
+  // One that is made in its place is another event.
+  for (const std::uint32_t number : {4u, event_state::no_number}) {
+    event->traced_as = number;
+    EXPECT_EQ(told->find(signs(0)), trace::none);
+  }
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
       call(t.e, "launch", [&] { at_once(s, {1}, &number); });
       call(t.e, "launch", [&] { at_once(free, {2}, i == 50 ? &other : &number); });
       call(t.e, "record", [&] { t.e.submit(s, record_operation{event}); });
-      call(t.e, "wait", [&] { t.e.idle_wait(free, event.get()); });
+      call(t.e, "wait", [&] { t.e.idle_wait(free, *event); });
       call(t.e, "copy", [&] {
         copy_operation c;
         c.destination = i == 60 ? &alike : &copied;

@@ -2,11 +2,14 @@
 // kernel that fails, `kill` ends by SIGKILL, `first` has a kernel that is loaded behind another
 // one, `queues` has four streams that copy at the same time, `graph` launches a graph, `leaves` one
 // of three kernels with nothing behind them. `behind` has work that is handed over behind a kernel
-// that waits, and ends; `behind-kill` is killed while that still waits.
+// that waits, and ends; `behind-kill` is killed while that still waits. `over` waits for records
+// that are over; `before` has a wait too that comes before its record, for an event that is made
+// where another one was. `registers` pins buffers of its own in a loop and keeps them.
 #include <cuda_runtime.h>
 
 #include <csignal>
 #include <cstring>
+#include <vector>
 
 __global__ void small(float* out, const float* in) { out[threadIdx.x] = in[threadIdx.x] + 1; }
 __global__ void bad(float* out, const float* in, bool really) {
@@ -46,6 +49,35 @@ int main(int argc, char** argv) {
     cudaStream_t u;
     cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
     cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "registers") == 0) {
+    std::vector<std::vector<float>> buffers(8, std::vector<float>(1024));
+    for (std::vector<float>& one : buffers) {
+      cudaHostRegister(one.data(), 4096, 0);
+      cudaMemcpyAsync(a, one.data(), 4096, cudaMemcpyHostToDevice, s);
+      small<<<1, 32, 0, s>>>(b, a);
+    }
+    cudaDeviceSynchronize();
+    for (std::vector<float>& one : buffers) cudaHostUnregister(one.data());
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "over") == 0 || std::strcmp(how, "before") == 0) {
+    for (int i = 0; i < rounds; ++i) {
+      cudaEventRecord(e, s);  // nothing is in front of it
+      cudaStreamWaitEvent(t, e, 0);
+      small<<<1, 32, 0, t>>>(a, b);
+    }
+    if (std::strcmp(how, "before") == 0) {
+      for (int i = 0; i < 2; ++i) {
+        cudaEvent_t f;
+        cudaEventCreate(&f);
+        if (i == 1) cudaStreamWaitEvent(t, f, 0);  // too early
+        cudaEventRecord(f, s);                     // behind it
+        cudaDeviceSynchronize();
+        cudaEventDestroy(f);
+      }
+    }
     return cudaDeviceSynchronize();
   }
   if (std::strncmp(how, "behind", 6) == 0) {

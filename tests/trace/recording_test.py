@@ -3,6 +3,7 @@
 import csv
 import fcntl
 import io
+import json
 import os
 import pathlib
 import subprocess
@@ -42,6 +43,9 @@ class Recording(unittest.TestCase):
     def operations(self, trace, status=0):
         return list(csv.DictReader(io.StringIO(self.command("export", trace, "--format", "csv", status=status))))
 
+    def rules(self, trace):
+        return {f["rule"]: f for f in json.loads(self.command("explain", "--json", trace))["findings"]}
+
     def check(self, operations):
         kernels = [o for o in operations if o["kind"] == "kernel" and o["name"].startswith("small")]
         self.assertEqual(len(kernels), 4 + 2 * ROUNDS + 1)
@@ -65,6 +69,28 @@ class Recording(unittest.TestCase):
         trace = self.record("")
         self.check(self.operations(trace))
         self.assertIn("205 kernels", self.command("explain", trace))
+
+    def test_a_wait_for_a_record_that_is_over_is_told_from_one_before_its_record(self):
+        for device in ({}, {"STREAMBED_DEVICE": "h200"}):
+            trace = self.record("over", **device)
+            self.assertEqual({o["event"] for o in self.operations(trace) if o["kind"] == "event_record"}, {"0"})
+            self.assertNotIn("wait-before-record", self.rules(trace))
+            trace = self.record("before", **device)
+            events = [o["event"] for o in self.operations(trace) if o["kind"] == "event_record"]
+            self.assertEqual(events[-2:], ["1", "2"], "each that is made is another one")
+            found = self.rules(trace)["wait-before-record"]
+            self.assertEqual(found["count"], 1)
+            self.assertEqual([line.rsplit(":", 1)[1] for line in found["lines"]],
+                             [str(self.line_of(text)) for text in ("// too early", "// behind it")])
+
+    def test_memory_that_is_registered_is_memory_of_the_trace(self):
+        for device in ({}, {"STREAMBED_DEVICE": "h200"}):
+            trace = self.record("registers", **device)
+            copies = [o for o in self.operations(trace) if o["kind"] == "copy"]
+            read = [r.split(":")[1:] for o in copies for r in o["ranges"].split() if r.startswith("read:")]
+            self.assertEqual(len({allocation for allocation, _, _ in read}), 8, read)
+            self.assertEqual({(offset, size) for _, offset, size in read}, {("0", "4096")})
+            self.assertNotIn("allocation-in-loop", self.rules(trace))
 
     def test_work_has_the_queue_that_it_went_through(self):
         operations = self.operations(self.record(""))

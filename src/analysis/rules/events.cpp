@@ -77,11 +77,18 @@ void find_late_records(const evidence& e, findings& out) {
 
 void find_waits_before_records(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
-  std::map<number, number> last_record;  // by event: its last record
+  std::map<number, number> first_record;  // by event
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
-    if (o.kind == trace::operation_kind::event_record && o.event != none) last_record[o.event] = i;
+    if (o.kind == trace::operation_kind::event_record && o.event != none)
+      first_record.try_emplace(o.event, i);
   }
+  // A wait for a record that is over names none either, but then there is one before it.
+  const auto has_record = [&](number wait) {
+    const auto first = first_record.find(t.operations[wait].event);
+    return t.operations[wait].record != none ||
+           (first != first_record.end() && first->second < wait);
+  };
   // The first turn of a pipeline may wait for what was not recorded yet; later turns of the same
   // call do wait.
   const auto place = [&](number operation) {
@@ -91,16 +98,13 @@ void find_waits_before_records(const evidence& e, findings& out) {
   std::set<std::pair<number, number>> useful;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
-    if (o.kind == trace::operation_kind::event_wait && o.record != none) useful.insert(place(i));
+    if (o.kind == trace::operation_kind::event_wait && has_record(i)) useful.insert(place(i));
   }
   std::vector<number> waits;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
-    if (o.kind != trace::operation_kind::event_wait || o.record != none) continue;
-    const auto record = last_record.find(o.event);
-    if (record != last_record.end() && record->second > i && !useful.contains(place(i))) {
-      waits.push_back(i);
-    }
+    if (o.kind != trace::operation_kind::event_wait || has_record(i)) continue;
+    if (first_record.contains(o.event) && !useful.contains(place(i))) waits.push_back(i);
   }
   if (waits.empty()) return;
 
@@ -114,7 +118,7 @@ void find_waits_before_records(const evidence& e, findings& out) {
       "never recorded counts as complete: the wait orders nothing.";
   f.change = "Call cudaEventRecord before cudaStreamWaitEvent.";
   add_operations(t, f, waits);
-  const number record = last_record[t.operations[waits[0]].event];
+  const number record = first_record[t.operations[waits[0]].event];
   f.evidence.push_back(fmt::format("event {} is first recorded behind the wait, on {}",
                                    t.operations[waits[0]].event,
                                    stream_name(t, t.operations[record].stream)));
