@@ -223,6 +223,50 @@ bool is_set_up(const evidence& e, const repeated_call& r) {
                      [&](const trace::allocation* a) { return a->to == 0 || a->to >= last; });
 }
 
+// Registering takes its time for each buffer, wherever it is done; whether it is the same one each
+// time is not in a trace.
+bool is_of_registering(const repeated_call& r) {
+  return r.name == "cudaHostRegister" || r.name == "cudaHostUnregister";
+}
+
+// The calls of the other turns are made with the first one, before the loop, or with the last one,
+// behind it.
+void move_out_of_loop(program& p, const repeated_call& r) {
+  std::vector<step>& steps = p.threads[r.thread];
+  const bool before = class_of(r.name) == call_class::allocate;
+  const std::size_t kept = before ? r.steps.front() : r.steps.back();
+  for (const std::size_t i : r.steps) {
+    if (i == kept) continue;
+    (before ? steps[kept].before : steps[kept].after) += steps[i].own();
+    take_out(steps[i]);
+  }
+}
+
+std::string change_of_allocations(const std::vector<std::string>& names) {
+  const auto any = [&](auto which) { return std::any_of(names.begin(), names.end(), which); };
+  const bool registers =
+      any([](const std::string& n) { return n.find("egister") != std::string::npos; });
+  const bool allocates =
+      any([](const std::string& n) { return n.find("egister") == std::string::npos; });
+  const bool device_memory = any([](const std::string& n) {
+    return n == "cudaMalloc" || n == "cudaMallocPitch" || n == "cudaMalloc3D" || n == "cudaFree";
+  });
+  std::string change;
+  if (registers)
+    change =
+        "Register each buffer once, before the loop, and unregister it behind (the cost is what "
+        "that gains; where it is the same buffer each time, the calls of all turns but one are "
+        "saved, too).";
+  if (!allocates) return change;
+  if (registers) change += ' ';
+  change += "Allocate before the loop and use the memory again";
+  if (device_memory)
+    change +=
+        ", or use cudaMallocAsync and cudaFreeAsync, which are ordered by the stream and do not "
+        "wait";
+  return change + '.';
+}
+
 }  // namespace
 
 void find_allocations_in_loops(const evidence& e, findings& out) {
@@ -238,8 +282,11 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
       continue;
     }
     allocates |= kind == call_class::allocate;
-    for (std::size_t i = 1; i < r.steps.size(); ++i) {
-      take_out(changed.threads[r.thread][r.steps[i]]);
+    if (is_of_registering(r)) {
+      move_out_of_loop(changed, r);
+    } else {
+      for (std::size_t i = 1; i < r.steps.size(); ++i)
+        take_out(changed.threads[r.thread][r.steps[i]]);
     }
     const std::vector<number> these = calls_of(e.p, r);
     calls.insert(calls.end(), these.begin(), these.end());
@@ -257,9 +304,7 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
   f.why =
       "Allocating takes long, and cudaFree, cudaFreeHost and cudaHostUnregister wait for all work "
       "of the device first.";
-  f.change =
-      "Allocate before the loop and use the memory again, or use cudaMallocAsync and "
-      "cudaFreeAsync, which are ordered by the stream and do not wait.";
+  f.change = change_of_allocations(names);
   out.push_back(std::move(f));
 }
 
