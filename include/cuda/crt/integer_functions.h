@@ -95,14 +95,12 @@ SB_FN unsigned __urhadd(unsigned x, unsigned y) {
 }
 
 /* Dot products of bytes, and of two 16-bit values with two bytes. */
-template <typename Left, typename Right>
-SB_FN long long __sb_dot4(unsigned a, unsigned b) {
-  long long sum = 0;
-  for (unsigned i = 0; i < 4; ++i) {
-    sum +=
-        static_cast<long long>(static_cast<Left>(a >> (8 * i))) * static_cast<Right>(b >> (8 * i));
-  }
-  return sum;
+template <typename Byte>
+SB_FN int __sb_dot4(unsigned a, unsigned b) {
+  return static_cast<Byte>(a) * static_cast<Byte>(b) +
+         static_cast<Byte>(a >> 8) * static_cast<Byte>(b >> 8) +
+         static_cast<Byte>(a >> 16) * static_cast<Byte>(b >> 16) +
+         static_cast<Byte>(a >> 24) * static_cast<Byte>(b >> 24);
 }
 template <typename Left, typename Right>
 SB_FN long long __sb_dot2(unsigned a, unsigned b) {
@@ -110,11 +108,11 @@ SB_FN long long __sb_dot2(unsigned a, unsigned b) {
          static_cast<long long>(static_cast<Left>(a >> 16)) * static_cast<Right>(b >> 8);
 }
 SB_FN int __dp4a(int a, int b, int c) {
-  return static_cast<int>(
-      c + __sb_dot4<signed char, signed char>(static_cast<unsigned>(a), static_cast<unsigned>(b)));
+  int sum = __sb_dot4<signed char>(static_cast<unsigned>(a), static_cast<unsigned>(b));
+  return static_cast<int>(static_cast<unsigned>(c) + static_cast<unsigned>(sum));
 }
 SB_FN unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
-  return static_cast<unsigned>(c + __sb_dot4<unsigned char, unsigned char>(a, b));
+  return c + static_cast<unsigned>(__sb_dot4<unsigned char>(a, b));
 }
 SB_FN int __dp4a(char4 a, char4 b, int c) {
   return __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c);
