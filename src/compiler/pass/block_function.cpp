@@ -2,6 +2,7 @@
 
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/aligned_warps.hpp"
 #include "compiler/pass/edge_threads.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/even_loops.hpp"
@@ -43,47 +44,87 @@ void build_one_loop(kernel& kernel, Function& function) {
   inline_all(calls);
 }
 
-// A region of a warp with 32 lanes, and of what is left.
+// A region of a warp with 32 lanes, and of what is left; and of a warp in a block of whole warps,
+// if that is something else.
 struct warp_functions {
   Function* whole = nullptr;
   Function* last = nullptr;
+  Function* aligned = nullptr;
 };
 
 class block_builder : public lockstep_builder {
  public:
   block_builder(const kernel& kernel, Function& function)
       : lockstep_builder(*kernel.body, function, team::block, attach_debug_info(function, kernel)),
-        kernel_(kernel) {}
+        kernel_(kernel),
+        by_warps_(has_warp_meetings(*kernel.body)) {}
   ~block_builder() override {
     for (auto [region, warp] : warps_) {
       if (warp.last != warp.whole) {
         warp.last->eraseFromParent();
       }
       warp.whole->eraseFromParent();
+      if (warp.aligned) {
+        warp.aligned->eraseFromParent();
+      }
     }
   }
 
  private:
-  // A region whose warps meet runs warp by warp.
+  // A region whose warps meet runs warp by warp, and so does one in such a kernel that uses what is
+  // the same for each of them: that is known in a loop over a warp's lanes.
   bool prepare(Function& region) override {
-    if (!has_warp_meetings(region)) {
+    if (!has_warp_meetings(region) && !(by_warps_ && knows_warps(region))) {
       return true;
     }
     drop_marks(region);
+    Function* aligned = knows_more_if_aligned(region) ? build_aligned(region) : nullptr;
     Function* warp = build_warp_function(kernel_, region);
     if (warp) {
-      warps_[&region] = {warp, has_linear_warps(*warp) ? without_vectors(*warp) : warp};
+      warps_[&region] = {warp, has_linear_warps(*warp) ? without_vectors(*warp) : warp, aligned};
+    } else if (aligned) {
+      aligned->eraseFromParent();
     }
     return warp != nullptr;
   }
 
   void run(Function& region, ArrayRef<Value*> args) override {
     if (warp_functions warp = warps_.lookup(&region); warp.whole) {
-      append_range(calls_, call_for_warps(builder_, *warp.whole, *warp.last, args));
+      if (warp.aligned) {
+        run_aligned(*warp.aligned, *warp.whole, args);
+      } else {
+        append_range(calls_, call_for_warps(builder_, *warp.whole, *warp.last, args));
+      }
     } else {
       bind_thread(region);
       append_range(calls_, call_for_threads(builder_, kernel_, region, args));
     }
+  }
+
+  Function* build_aligned(Function& region) {
+    ValueToValueMapTy map;
+    Function* copy = CloneFunction(&region, map);
+    mark_aligned_warps(*copy);
+    Function* warp = build_warp_function(kernel_, *copy);
+    copy->eraseFromParent();
+    return warp;
+  }
+
+  // There are two of them already: all warps of other blocks are run as if they were the last.
+  void run_aligned(Function& aligned, Function& any, ArrayRef<Value*> args) {
+    auto block = [&](const char* name) {
+      return BasicBlock::Create(function_.getContext(), name, &function_);
+    };
+    BasicBlock *whole = block("aligned.warps"), *other = block("other.warps"),
+               *behind = block("warps.done");
+    builder_.CreateCondBr(is_aligned(builder_), whole, other);
+    builder_.SetInsertPoint(whole);
+    calls_.push_back(call_for_warps(builder_, aligned, args, warp_size::whole));
+    builder_.CreateBr(behind);
+    builder_.SetInsertPoint(other);
+    calls_.push_back(call_for_warps(builder_, any, args, warp_size::any));
+    builder_.CreateBr(behind);
+    builder_.SetInsertPoint(behind);
   }
 
   void count_members() override {
@@ -104,6 +145,7 @@ class block_builder : public lockstep_builder {
   }
 
   const kernel& kernel_;
+  bool by_warps_;  // rows of the block consist of whole warps
   DenseMap<Function*, warp_functions> warps_;
   Value* count_ = nullptr;
 };
@@ -134,7 +176,7 @@ struct preparation {
 
 preparation prepare(Function& body) {
   preparation how;
-  how.rounds = separate_common_rounds(body);
+  how.rounds = separate_common_rounds(body, team::block);
   append_range(how.rounds, find_even_loops(body));
   append_range(how.rounds, find_edge_threads(body));
   how.barriers = find_barriers(body);

@@ -29,6 +29,8 @@ namespace {
 
 constexpr StringLiteral thread_loop_mark = "sb.thread_loop";
 constexpr StringLiteral row_loop_mark = "sb.row_loop";
+constexpr StringLiteral lane_loop_mark = "sb.lane_loop";
+constexpr StringLiteral unroll_disable = "llvm.loop.unroll.disable";
 constexpr unsigned largest_loop = 600;  // instructions
 constexpr unsigned deepest_constant = 8;
 constexpr std::uint64_t vector_bytes = 16;
@@ -349,6 +351,17 @@ bool is_thread_loop(const Loop& loop) {
   return findOptionMDForLoop(&loop, thread_loop_mark) != nullptr;
 }
 
+// A loop over 32 lanes was kept as it is for vectors to be made of it. Of these LLVM may make what
+// it likes.
+void let_lane_loops_go(LoopInfo& loops) {
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (findOptionMDForLoop(loop, lane_loop_mark)) {
+      loop->setLoopID(makePostTransformationMetadata(loop->getHeader()->getContext(),
+                                                     loop->getLoopID(), {unroll_disable}, {}));
+    }
+  }
+}
+
 }  // namespace
 
 bool ends_block_loop(const Instruction& branch) {
@@ -359,12 +372,18 @@ bool ends_block_loop(const Instruction& branch) {
 
 bool is_row_loop(const Loop& loop) { return findOptionMDForLoop(&loop, row_loop_mark) != nullptr; }
 
-void mark_thread_loop(Instruction& branch, bool of_row) {
+void mark_thread_loop(Instruction& branch, thread_loop kind) {
   LLVMContext& context = branch.getContext();
-  SmallVector<Metadata*, 3> marks = {nullptr};
-  marks.push_back(MDNode::get(context, MDString::get(context, thread_loop_mark)));
-  if (of_row) {
-    marks.push_back(MDNode::get(context, MDString::get(context, row_loop_mark)));
+  SmallVector<Metadata*, 4> marks = {nullptr};
+  auto mark = [&](StringRef name) {
+    marks.push_back(MDNode::get(context, MDString::get(context, name)));
+  };
+  mark(thread_loop_mark);
+  if (kind == thread_loop::of_row) {
+    mark(row_loop_mark);
+  } else if (kind == thread_loop::of_warp) {
+    mark(lane_loop_mark);
+    mark(unroll_disable);
   }
   auto* id = MDNode::getDistinct(context, marks);
   id->replaceOperandWith(0, id);
@@ -373,6 +392,7 @@ void mark_thread_loop(Instruction& branch, bool of_row) {
 
 PreservedAnalyses split_guards::run(Function& function, FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<LoopAnalysis>(function);
+  let_lane_loops_go(loops);
   SmallVector<std::pair<Loop*, unsigned>, 8> work;
   for (Loop* loop : loops.getLoopsInPreorder()) {
     if (loop->isInnermost() && is_thread_loop(*loop)) {

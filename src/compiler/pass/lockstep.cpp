@@ -153,7 +153,9 @@ void lockstep_builder::arrive(const region& region) {
     if (one.of_grid) {
       create_grid_sync(builder_);
     }
-    if (one.from) {
+    if (one.from && !one.order.empty()) {
+      put_in_order(one);
+    } else if (one.from) {
       const DataLayout& layout = function_.getParent()->getDataLayout();
       Value* to =
           builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory_[one.to], one.to_offset);
@@ -174,6 +176,53 @@ void lockstep_builder::arrive(const region& region) {
     if (live_->scalars().contains(one.place)) {
       builder_.CreateStore(total, scalar_slot({one.place, slot_kind::value}));
     }
+  }
+}
+
+// In pieces as large as the vectors in which the threads write and read: LLVM keeps these in
+// registers.
+void lockstep_builder::put_in_order(const meeting& one) {
+  constexpr unsigned piece_bytes = 16;
+  const DataLayout& layout = function_.getParent()->getDataLayout();
+  Type* element = one.from->getAllocatedType()->getArrayElementType();
+  unsigned count = piece_bytes / static_cast<unsigned>(layout.getTypeAllocSize(element));
+  auto* piece = FixedVectorType::get(element, count);
+  unsigned pieces = static_cast<unsigned>(one.order.size()) / count;
+  auto place = [&](Value* memory, unsigned index) {
+    return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory,
+                                               std::uint64_t{index} * piece_bytes);
+  };
+  SmallVector<Value*, 16> written;
+  for (unsigned i = 0; i < pieces; ++i) {
+    written.push_back(
+        builder_.CreateAlignedLoad(piece, place(memory_[one.from], i), Align(piece_bytes)));
+  }
+  for (unsigned i = 0; i < pieces; ++i) {
+    ArrayRef<int> wanted = ArrayRef(one.order).slice(std::size_t{i} * count, count);
+    // From two neighbours mostly.
+    SmallVector<unsigned, 4> sources;
+    for (int from : wanted) {
+      if (!is_contained(sources, unsigned(from) / count)) {
+        sources.push_back(unsigned(from) / count);
+      }
+    }
+    Value* made = nullptr;
+    if (sources.size() <= 2) {
+      SmallVector<int, 4> mask;
+      for (int from : wanted) {
+        bool second = unsigned(from) / count != sources[0];
+        mask.push_back(from % int(count) + (second ? int(count) : 0));
+      }
+      made = builder_.CreateShuffleVector(written[sources[0]], written[sources.back()], mask);
+    } else {
+      made = PoisonValue::get(piece);
+      for (unsigned at = 0; at < count; ++at) {
+        unsigned from = unsigned(wanted[at]);
+        made = builder_.CreateInsertElement(
+            made, builder_.CreateExtractElement(written[from / count], from % count), at);
+      }
+    }
+    builder_.CreateAlignedStore(made, place(memory_[one.to], i), Align(piece_bytes));
   }
 }
 

@@ -48,6 +48,7 @@ class lockstep_builder {
   void set_up();
   void build_region(unsigned index, region_function& one);
   void arrive(const region& region);
+  void put_in_order(const meeting& one);
   void leave(unsigned index, const region& region);
   void bring(unsigned index, llvm::BasicBlock* leader);
 

@@ -31,6 +31,8 @@ struct meeting {
   llvm::AllocaInst* from = nullptr;
   llvm::AllocaInst* to = nullptr;
   std::uint64_t to_offset = 0;  // bytes into `to`
+  // If there is something here, what the thread `order[i]` wrote is at i afterwards.
+  std::vector<int> order;
 };
 
 // A barrier that tells all threads what their `counts` come to.

@@ -13,7 +13,7 @@
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/processor.hpp"
 #include "compiler/pass/reading_ahead.hpp"
-#include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/stride_matching.hpp"
 #include "compiler/pass/thread_extent.hpp"
 
 namespace sb::pass {
@@ -22,115 +22,10 @@ using namespace llvm;
 
 namespace {
 
-constexpr unsigned largest_loop = 400;  // instructions
 constexpr std::size_t largest_sum = 16;
 constexpr std::uint64_t line_bytes = 64;
 constexpr unsigned most_streams = 4;
 constexpr unsigned deepest_step = 8;
-
-struct test {
-  CmpInst::Predicate predicate;
-  Value* index;
-  Value* limit;
-};
-
-// `i < n` or `i <= n`, with the index on the left; nothing for other conditions.
-std::optional<test> limit_test(Value* condition, const uniformity& uniform) {
-  auto* compare = dyn_cast<ICmpInst>(condition);
-  if (!compare || !compare->getOperand(0)->getType()->isIntegerTy()) {
-    return std::nullopt;
-  }
-  test found = {compare->getPredicate(), compare->getOperand(0), compare->getOperand(1)};
-  if (uniform.is_uniform(found.index)) {
-    std::swap(found.index, found.limit);
-    found.predicate = CmpInst::getSwappedPredicate(found.predicate);
-  }
-  bool bounds = found.predicate == CmpInst::ICMP_SLT || found.predicate == CmpInst::ICMP_ULT ||
-                found.predicate == CmpInst::ICMP_SLE || found.predicate == CmpInst::ICMP_ULE;
-  return bounds && uniform.is_uniform(found.limit) ? std::optional(found) : std::nullopt;
-}
-
-// Nothing in the block but computations.
-bool is_pure(const BasicBlock& block) {
-  return all_of(block, [](const Instruction& inst) {
-    return isa<PHINode>(inst) || inst.isTerminator() || inst.isDebugOrPseudoInst() ||
-           isSafeToSpeculativelyExecute(&inst);
-  });
-}
-
-// A loop that is entered by the same test as it goes on by.
-struct stride_loop {
-  Loop* loop;
-  BasicBlock* guard;  // ends with the test; its other way is `after`
-  BasicBlock* after;
-  PHINode* index;
-  Value* start;
-  Value* step;
-  test condition;
-};
-
-std::optional<stride_loop> match_loop(Loop& loop, const uniformity& uniform) {
-  BasicBlock* preheader = loop.getLoopPreheader();
-  BasicBlock* latch = loop.getLoopLatch();
-  BasicBlock* exit = loop.getExitBlock();
-  if (!loop.isInnermost() || !preheader || !latch || !exit || loop.getExitingBlock() != latch ||
-      !exit->getSinglePredecessor() || !exit->getSingleSuccessor() || !is_pure(*exit)) {
-    return std::nullopt;
-  }
-  stride_loop found = {};
-  found.loop = &loop;
-  found.guard = preheader->getSinglePredecessor();
-  found.after = exit->getSingleSuccessor();
-  auto* entrance = found.guard ? dyn_cast<BranchInst>(found.guard->getTerminator()) : nullptr;
-  auto* back = dyn_cast<BranchInst>(latch->getTerminator());
-  if (!entrance || !entrance->isConditional() || entrance->getSuccessor(0) != preheader ||
-      entrance->getSuccessor(1) != found.after || !back || !back->isConditional() ||
-      back->getSuccessor(0) != loop.getHeader() || !uniform.is_reached_together(found.guard) ||
-      &*preheader->begin() != preheader->getTerminator()) {
-    return std::nullopt;
-  }
-  auto enters = limit_test(entrance->getCondition(), uniform);
-  auto stays = limit_test(back->getCondition(), uniform);
-  if (!enters || !stays || enters->predicate != stays->predicate || enters->limit != stays->limit ||
-      uniform.is_uniform(enters->index)) {
-    return std::nullopt;
-  }
-  for (PHINode& phi : loop.getHeader()->phis()) {
-    if (phi.getIncomingValueForBlock(latch) == stays->index &&
-        phi.getIncomingValueForBlock(preheader) == enters->index) {
-      found.index = &phi;
-    }
-  }
-  auto* next = dyn_cast<BinaryOperator>(stays->index);
-  if (!found.index || !next || next->getOpcode() != Instruction::Add) {
-    return std::nullopt;
-  }
-  found.step = next->getOperand(next->getOperand(0) == found.index ? 1 : 0);
-  found.start = enters->index;
-  found.condition = *enters;
-  bool steps = is_contained(next->operands(), found.index) && uniform.is_uniform(found.step) &&
-               loop.isLoopInvariant(found.condition.limit);
-  if (!steps || !grows_with_thread(found.start, uniform)) {
-    return std::nullopt;
-  }
-  return found;
-}
-
-// Threads may be reordered between rounds: nothing in the loop asks the engine, or meets.
-bool is_free(const Loop& loop) {
-  unsigned size = 0;
-  for (BasicBlock* block : loop.blocks()) {
-    for (Instruction& inst : *block) {
-      auto* call = dyn_cast<CallBase>(&inst);
-      if ((call && (called_slot(*call) || call->isConvergent() || !call->getCalledFunction() ||
-                    !call->getCalledFunction()->isDeclaration())) ||
-          isa<AllocaInst, FenceInst>(inst) || ++size > largest_loop) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
 
 // The value, computed where the builder stands; null if it depends on more than what was there
 // before the loop.
@@ -206,18 +101,8 @@ void mark_later_loads(const stride_loop& found, const uniformity& uniform, Basic
 // first thread, extended, and the thread's own.
 void extend_plainly(const stride_loop& found, const uniformity& uniform, Value* index, Value* low,
                     ArrayRef<BasicBlock*> rounds) {
-  auto* sum = dyn_cast<BinaryOperator>(found.start);
-  if (!sum || sum->getOpcode() != Instruction::Add) {
-    return;
-  }
-  auto is_thread = [](const Value* value) {
-    auto* call = dyn_cast<CallBase>(value);
-    return call && call->getCalledFunction() &&
-           call->getCalledFunction()->getName() == "__sb_tid_x";
-  };
-  Value* thread = sum->getOperand(is_thread(sum->getOperand(0)) ? 0 : 1);
-  Value* rest = sum->getOperand(thread == sum->getOperand(0) ? 1 : 0);
-  if (!is_thread(thread) || !uniform.is_uniform(rest)) {
+  Value* thread = counting_thread(found, uniform);
+  if (!thread || thread->getType() != found.start->getType()) {
     return;
   }
   bool is_signed = CmpInst::isSigned(found.condition.predicate);
@@ -359,6 +244,29 @@ Value* carry(Value* value, const loop_variables& variables, const stride_loop& f
   return fresh;
 }
 
+// What leaves the loop, as it is where the builder stands: the exit's own computations, too. `left`
+// says what the exit's phis are.
+void copy_exit(IRBuilder<>& builder, BasicBlock* exit, ValueToValueMapTy& gone,
+               function_ref<Value*(PHINode&)> left) {
+  for (PHINode& phi : exit->phis()) {
+    gone[&phi] = left(phi);
+  }
+  for (Instruction& inst : make_range(exit->getFirstNonPHIIt(), exit->end())) {
+    if (!inst.isTerminator() && !inst.isDebugOrPseudoInst()) {
+      Instruction* copy = inst.clone();
+      copy->dropDbgRecords();
+      builder.Insert(copy);
+      RemapInstruction(copy, gone, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+      gone[&inst] = copy;
+    }
+  }
+}
+
+Value* mapped(const ValueToValueMapTy& map, Value* value) {
+  auto at = map.find(value);
+  return at != map.end() ? static_cast<Value*>(at->second) : value;
+}
+
 // Puts the common rounds between the guard and the loop; adds their first blocks to `starts`.
 void separate(const stride_loop& found, const uniformity& uniform,
               std::vector<BasicBlock*>& starts) {
@@ -404,7 +312,7 @@ void separate(const stride_loop& found, const uniformity& uniform,
     several.make(found, top, preheader, index, sum, variables);
   }
   // The rounds of joined blocks are long enough for the core to see by itself.
-  if (!is_joined(function)) {
+  if (!is_joined(function) && uniform.of() == team::block) {
     mark_later_loads(found, uniform, round.first, index);
   }
   IRBuilder<> closing(round.back);
@@ -452,41 +360,74 @@ void separate(const stride_loop& found, const uniformity& uniform,
   }
   builder.CreateCondBr(all, round.first, rest);
 
-  // What leaves the loop, as it is after so many rounds: the exit's own computations, too.
   builder.SetInsertPoint(rest);
   ValueToValueMapTy gone;
-  for (PHINode& phi : exit->phis()) {
-    gone[&phi] = carry(phi.getIncomingValueForBlock(latch), variables, found, top, round, several);
-  }
-  for (Instruction& inst : make_range(exit->getFirstNonPHIIt(), exit->end())) {
-    if (!inst.isTerminator() && !inst.isDebugOrPseudoInst()) {
-      Instruction* copy = inst.clone();
-      copy->dropDbgRecords();
-      builder.Insert(copy);
-      RemapInstruction(copy, gone, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
-      gone[&inst] = copy;
-    }
-  }
+  copy_exit(builder, exit, gone, [&](PHINode& phi) {
+    return carry(phi.getIncomingValueForBlock(latch), variables, found, top, round, several);
+  });
   SmallVector<std::pair<PHINode*, Value*>, 4> leaving;
   for (PHINode& phi : found.after->phis()) {
     Value* skipped = phi.getIncomingValueForBlock(found.guard);
-    Value* left = phi.getIncomingValueForBlock(exit);
-    auto at = gone.find(left);
-    Value* after = at != gone.end() ? static_cast<Value*>(at->second) : left;
+    Value* after = mapped(gone, phi.getIncomingValueForBlock(exit));
     leaving.emplace_back(&phi, builder.CreateSelect(went, after, skipped));
   }
   auto* single = BasicBlock::Create(context, "rest.single", &function, preheader);
   builder.CreateCondBr(none, found.after, single);
+  SmallVector<BasicBlock*, 3> skips = {rest, single};
   builder.SetInsertPoint(single);
+  if (uniform.of() == team::warp) {
+    // Where the step is longer than the warp, each lane has one round at most, and where nothing
+    // wraps in it.
+    Value* step = before_round(builder, found.step, loop);
+    Value* beyond = step ? builder.CreateAdd(high, step) : nullptr;
+    if (step) {
+      Value* longer = builder.CreateICmpUGT(builder.CreateZExtOrTrunc(step, builder.getInt64Ty()),
+                                            extent(builder, found.start, uniform));
+      Value* grows =
+          builder.CreateICmp(is_signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, high, beyond);
+      Value* one_is_left = builder.CreateAnd(ordered, builder.CreateAnd(longer, grows));
+      auto* final = BasicBlock::Create(context, "rest.last", &function, preheader);
+      auto* over = BasicBlock::Create(context, "rest.over", &function, preheader);
+      auto* alone = BasicBlock::Create(context, "rest.alone", &function, preheader);
+      round_copy copied;
+      copy_round(loop, over, copied, [&](PHINode& phi) -> Value* {
+        return &phi == found.index ? index : variables[&phi];
+      });
+      BranchInst::Create(over, copied.back);
+      builder.CreateCondBr(one_is_left, final, alone);
+      builder.SetInsertPoint(final);
+      // So many lanes from the first on, where they count one by one.
+      Value* goes_on = goes(index);
+      if (Value* lane = counting_thread(found, uniform)) {
+        CmpInst::Predicate below = found.condition.predicate;
+        goes_on = builder.CreateICmp(is_signed ? CmpInst::getUnsignedPredicate(below) : below, lane,
+                                     builder.CreateSub(found.condition.limit, low));
+      }
+      builder.CreateCondBr(goes_on, copied.first, found.after);
+      extend_plainly(found, uniform, index, low, copied.blocks);
+      builder.SetInsertPoint(over);
+      ValueToValueMapTy ended;
+      copy_exit(builder, exit, ended,
+                [&](PHINode& phi) { return copied.of(phi.getIncomingValueForBlock(latch)); });
+      for (PHINode& phi : found.after->phis()) {
+        phi.addIncoming(mapped(ended, phi.getIncomingValueForBlock(exit)), over);
+      }
+      builder.CreateBr(found.after);
+      builder.SetInsertPoint(alone);
+      skips = {rest, final, alone};
+      starts.push_back(final);
+      starts.push_back(alone);
+    }
+  }
   builder.CreateCondBr(goes(index), preheader, found.after);
   for (PHINode& phi : header->phis()) {
     phi.setIncomingValueForBlock(preheader, round.of(&phi));
   }
   for (auto [phi, value] : leaving) {
-    int at = phi->getBasicBlockIndex(found.guard);
-    phi->setIncomingBlock(at, rest);
-    phi->setIncomingValue(at, value);
-    phi->addIncoming(value, single);
+    phi->removeIncomingValue(found.guard, false);
+    for (BasicBlock* from : skips) {
+      phi->addIncoming(value, from);
+    }
   }
   found.guard->getTerminator()->eraseFromParent();
   IRBuilder<>(found.guard).CreateBr(top);
@@ -494,17 +435,20 @@ void separate(const stride_loop& found, const uniformity& uniform,
 
 }  // namespace
 
-std::vector<BasicBlock*> separate_common_rounds(Function& body) {
+std::vector<BasicBlock*> separate_common_rounds(Function& body, team team) {
   std::vector<BasicBlock*> starts;
   DominatorTree dominators(body);
   LoopInfo loops(dominators);
   if (loops.empty()) {
     return starts;
   }
-  uniformity uniform(body, team::block);
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    load_limit_once(*loop);
+  }
+  uniformity uniform(body, team);
   std::vector<stride_loop> found;
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (auto one = is_free(*loop) ? match_loop(*loop, uniform) : std::nullopt) {
+    if (auto one = match_stride_loop(*loop, uniform)) {
       found.push_back(*one);
     }
   }

@@ -12,10 +12,12 @@
 
 #include <vector>
 
+#include "compiler/pass/uniformity.hpp"
+
 namespace sb::pass {
 
 // Changes the body of a thread; its meaning stays. Gives back the first blocks of the new loops'
 // bodies, where the threads should meet.
-std::vector<llvm::BasicBlock*> separate_common_rounds(llvm::Function& body);
+std::vector<llvm::BasicBlock*> separate_common_rounds(llvm::Function& body, team team);
 
 }  // namespace sb::pass

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compiler/pass/joined_blocks.hpp"
+#include "compiler/pass/region_function.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -22,10 +23,35 @@ StringRef builtin_name(const Value* value) {
   return callee ? callee->getName() : StringRef();
 }
 
-bool is_thread_index(const Value* value) {
+bool is_thread_index(const Value* value, const uniformity& uniform) {
   StringRef name = builtin_name(value);
+  if (uniform.of() == team::warp) {
+    return name == "__sb_laneid" || name == "__sb_linear_tid" ||
+           (name == "__sb_tid_x" && !uniform.warps().is_linear);
+  }
   return name == "__sb_tid_x" || name == "__sb_tid_y" || name == "__sb_tid_z" ||
          name == "__sb_linear_tid";
+}
+
+// How many lanes come behind the first.
+Value* later_lanes(IRBuilder<>& builder) {
+  Module& module = *builder.GetInsertBlock()->getModule();
+  auto lanes = builtin_function(module, warp_lanes_name, builder.getInt32Ty());
+  return builder.CreateSub(builder.CreateCall(lanes), builder.getInt32(1));
+}
+
+Value* index_in_warp(IRBuilder<>& builder, Value* index, extreme which) {
+  Type* type = index->getType();
+  StringRef name = builtin_name(index);
+  Value* first = ConstantInt::get(type, 0);
+  if (name != "__sb_laneid") {
+    first = builder.CreateCall(
+        builtin_function(*builder.GetInsertBlock()->getModule(),
+                         name == "__sb_tid_x" ? first_tid_name : first_linear_tid_name, type));
+  }
+  return which == extreme::first
+             ? first
+             : builder.CreateAdd(first, builder.CreateZExtOrTrunc(later_lanes(builder), type));
 }
 
 constexpr unsigned most_bits = 40;
@@ -63,7 +89,7 @@ std::optional<unsigned> extent_bits(const Value* value, const uniformity& unifor
   if (uniform.is_uniform(value)) {
     return 0;
   }
-  if (is_thread_index(value)) {
+  if (is_thread_index(value, uniform)) {
     return is_joined(*cast<Instruction>(value)->getFunction()) ? row_bits : block_bits;
   }
   const Value* one = nullptr;
@@ -117,7 +143,10 @@ Value* value_in(IRBuilder<>& builder, Value* value, const uniformity& uniform, e
   if (uniform.is_uniform(value)) {
     return value;
   }
-  if (is_thread_index(value)) {
+  if (is_thread_index(value, uniform)) {
+    if (uniform.of() == team::warp) {
+      return index_in_warp(builder, value, which);
+    }
     if (which == extreme::first) {
       return ConstantInt::get(value->getType(), 0);
     }
@@ -158,7 +187,10 @@ Value* extent(IRBuilder<>& builder, Value* value, const uniformity& uniform) {
   if (uniform.is_uniform(value)) {
     return builder.getInt64(0);
   }
-  if (is_thread_index(value)) {
+  if (is_thread_index(value, uniform) && uniform.of() == team::warp) {
+    return builder.CreateZExt(later_lanes(builder), builder.getInt64Ty());
+  }
+  if (is_thread_index(value, uniform)) {
     return builder.CreateZExt(value_in(builder, value, uniform, extreme::last),
                               builder.getInt64Ty());
   }

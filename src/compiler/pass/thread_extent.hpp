@@ -1,4 +1,5 @@
-// The value that an index has in the first and in the last thread of a block.
+// The value that an index has in the first and in the last thread of a block, or of a
+// warp.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -12,7 +13,7 @@ namespace sb::pass {
 bool grows_with_thread(const llvm::Value* value, const uniformity& uniform);
 
 enum class extreme { first, last };
-// Such a value in that thread of the block.
+// Such a value in that thread of the team.
 llvm::Value* value_in(llvm::IRBuilder<>& builder, llvm::Value* value, const uniformity& uniform,
                       extreme which);
 // How much greater such a value is in the last thread than in the first, in 64 bits, if nothing

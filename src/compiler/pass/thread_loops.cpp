@@ -11,6 +11,7 @@
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/row_groups.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {
 
@@ -84,6 +85,7 @@ void bind(Function& function, Value* lane, Value* lanes) {
   auto linear_tid = [&] {
     return linear ? linear : linear = linear_index(builder, tid[0], tid[1], tid[2]);
   };
+  auto first = [&](Value* own) { return lane ? builder.CreateSub(own, lane) : own; };
   for (CallInst* call : calls) {
     StringRef name = call->getCalledFunction()->getName();
     Value* value = nullptr;
@@ -94,7 +96,11 @@ void bind(Function& function, Value* lane, Value* lanes) {
     } else if (name == "__sb_laneid") {
       value = lane ? lane : builder.CreateAnd(linear_tid(), 31);
     } else if (name == "__sb_warpid") {
-      value = builder.CreateLShr(linear_tid(), 5);
+      value = builder.CreateLShr(first(linear_tid()), 5);
+    } else if (name == first_tid_name) {
+      value = first(tid[0]);
+    } else if (name == first_linear_tid_name) {
+      value = first(linear_tid());
     } else if (name == context_index_name) {
       value = context ? context : context = context_index(builder, tid[0], tid[1], tid[2]);
     } else if (name == context_lane_name) {
@@ -247,7 +253,7 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
       store_thread_index(builder, builder.GetInsertBlock()->getParent()->getArg(1), &all[2]);
     }
     calls.push_back(builder.CreateCall(&callee, all));
-    mark_thread_loop(*x.next(builder), of_row);
+    mark_thread_loop(*x.next(builder), of_row ? thread_loop::of_row : thread_loop::of_block);
   };
   bool by_groups = kernel.usual.rows > 1 && !asserts && !kernel.stores_thread_index && !of_row;
   if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
@@ -278,17 +284,20 @@ void inline_all(ArrayRef<CallInst*> calls) {
   }
 }
 
-std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& whole, Function& last,
-                                      ArrayRef<Value*> args) {
+namespace {
+
+// `call` is given the arguments for a warp, but for the number of its lanes, and how many threads
+// are left in its row.
+void for_warps(IRBuilder<>& builder, bool linear, ArrayRef<Value*> args,
+               function_ref<void(SmallVectorImpl<Value*>&, Value*)> call) {
   Value* size[3];
   for (unsigned axis = 0; axis < 3; ++axis) {
     size[axis] = block_size(builder, axis);
   }
-  if (has_linear_warps(whole)) {
+  if (linear) {
     size[0] = builder.CreateNUWMul(builder.CreateNUWMul(size[0], size[1]), size[2]);
     size[1] = size[2] = builder.getInt32(1);
   }
-  Function& caller = *builder.GetInsertBlock()->getParent();
   counting_loop z(builder, size[2], 1, "tid.z");
   counting_loop y(builder, size[1], 1, "tid.y");
   counting_loop x(builder, size[0], 32, "tid.x");
@@ -296,23 +305,45 @@ std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& whole, Fun
   all[2] = x.index;
   all[3] = y.index;
   all[4] = z.index;
-  Value* left = builder.CreateSub(size[0], x.index);
-  auto* full = BasicBlock::Create(caller.getContext(), "whole.warp", &caller);
-  auto* part = BasicBlock::Create(caller.getContext(), "last.warp", &caller);
-  auto* join = BasicBlock::Create(caller.getContext(), "after.warp", &caller);
-  builder.CreateCondBr(builder.CreateICmpUGE(left, builder.getInt32(32)), full, part);
-  std::vector<CallInst*> calls;
-  for (BasicBlock* block : {full, part}) {
-    builder.SetInsertPoint(block);
-    all.back() = block == full ? builder.getInt32(32) : left;
-    calls.push_back(builder.CreateCall(block == full ? &whole : &last, all));
-    builder.CreateBr(join);
-  }
-  builder.SetInsertPoint(join);
+  call(all, builder.CreateSub(size[0], x.index));
   x.next(builder);
   y.next(builder);
   z.next(builder);
+}
+
+}  // namespace
+
+std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& whole, Function& last,
+                                      ArrayRef<Value*> args) {
+  std::vector<CallInst*> calls;
+  for_warps(builder, has_linear_warps(whole), args, [&](SmallVectorImpl<Value*>& all, Value* left) {
+    Function& caller = *builder.GetInsertBlock()->getParent();
+    auto* full = BasicBlock::Create(caller.getContext(), "whole.warp", &caller);
+    auto* part = BasicBlock::Create(caller.getContext(), "last.warp", &caller);
+    auto* join = BasicBlock::Create(caller.getContext(), "after.warp", &caller);
+    builder.CreateCondBr(builder.CreateICmpUGE(left, builder.getInt32(32)), full, part);
+    for (BasicBlock* block : {full, part}) {
+      builder.SetInsertPoint(block);
+      all.back() = block == full ? builder.getInt32(32) : left;
+      calls.push_back(builder.CreateCall(block == full ? &whole : &last, all));
+      builder.CreateBr(join);
+    }
+    builder.SetInsertPoint(join);
+  });
   return calls;
+}
+
+CallInst* call_for_warps(IRBuilder<>& builder, Function& warp, ArrayRef<Value*> args,
+                         warp_size size) {
+  CallInst* made = nullptr;
+  for_warps(builder, has_linear_warps(warp), args, [&](SmallVectorImpl<Value*>& all, Value* left) {
+    Value* most = builder.getInt32(32);
+    all.back() = size == warp_size::whole
+                     ? most
+                     : builder.CreateBinaryIntrinsic(Intrinsic::umin, left, most);
+    made = builder.CreateCall(&warp, all);
+  });
+  return made;
 }
 
 CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& function,
@@ -331,7 +362,7 @@ CallInst* call_for_lanes(IRBuilder<>& builder, const kernel& kernel, Function& f
   all[all.size() - 2] = lane.index;
   all[all.size() - 1] = lanes;
   auto* call = builder.CreateCall(&function, all);
-  mark_thread_loop(*lane.next(builder), false);
+  mark_thread_loop(*lane.next(builder), thread_loop::of_warp);
   if (asserts) {
     end_after_assertions(builder);
   }

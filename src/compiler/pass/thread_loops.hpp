@@ -39,6 +39,11 @@ std::vector<llvm::CallInst*> call_for_warps(llvm::IRBuilder<>& builder, llvm::Fu
                                             llvm::Function& last,
                                             llvm::ArrayRef<llvm::Value*> args);
 
+// The same with one function for all of them: they have 32 lanes each, or as many as are left.
+enum class warp_size { whole, any };
+llvm::CallInst* call_for_warps(llvm::IRBuilder<>& builder, llvm::Function& warp,
+                               llvm::ArrayRef<llvm::Value*> args, warp_size size);
+
 // Calls `function` for every lane of the calling function's warp.
 llvm::CallInst* call_for_lanes(llvm::IRBuilder<>& builder, const kernel& kernel,
                                llvm::Function& function, llvm::ArrayRef<llvm::Value*> args);

@@ -4,9 +4,11 @@
 #include <llvm/ADT/StringSwitch.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include "compiler/pass/aligned_warps.hpp"
 #include "compiler/pass/convergence.hpp"
 #include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -79,36 +81,67 @@ bool counts_threads_above(const Value* value) {
   return width && rows;
 }
 
-// The thread's x, or its linear index: 32 of them follow each other in a warp, the first of which
-// is a multiple of 32.
-bool counts_lanes(const Value* value, bool has_linear_warps) {
+// A number that grows by one from lane to lane and is a multiple of 32 in the first of them.
+enum class lane_count { none, wraps, plain };  // it may be negative; never
+
+// The thread's x, or its linear index, or one of these behind whole warps.
+lane_count counts_lanes(const Value* value, warp_shape warps) {
   while (isa<ZExtInst, SExtInst>(value)) {
     value = cast<Instruction>(value)->getOperand(0);
   }
-  if (has_linear_warps) {
-    return calls(value, {"__sb_linear_tid"});
+  if (warps.is_linear) {
+    return calls(value, {"__sb_linear_tid"}) ? lane_count::plain : lane_count::none;
+  }
+  if (calls(value, {"__sb_tid_x", "__sb_linear_tid"})) {
+    return lane_count::plain;
   }
   const Value* one = nullptr;
   const Value* other = nullptr;
-  if (PatternMatch::match(
-          value, PatternMatch::m_Add(PatternMatch::m_Value(one), PatternMatch::m_Value(other)))) {
-    return (calls(one, {"__sb_tid_x"}) && counts_threads_above(other)) ||
-           (calls(other, {"__sb_tid_x"}) && counts_threads_above(one));
+  if (!PatternMatch::match(
+          value, PatternMatch::m_CombineOr(
+                     PatternMatch::m_Add(PatternMatch::m_Value(one), PatternMatch::m_Value(other)),
+                     PatternMatch::m_DisjointOr(PatternMatch::m_Value(one),
+                                                PatternMatch::m_Value(other))))) {
+    return lane_count::none;
   }
-  return calls(value, {"__sb_tid_x", "__sb_linear_tid"});
+  auto is_x = [](const Value* term) {
+    return calls(isa<ZExtInst, SExtInst>(term) ? cast<Instruction>(term)->getOperand(0) : term,
+                 {"__sb_tid_x"});
+  };
+  if (!is_x(one)) {
+    std::swap(one, other);
+  }
+  if (is_x(one)) {
+    return (counts_threads_above(other) && is_of_row(other)) ||
+                   (warps.is_aligned && counts_threads_before(other) &&
+                    counts_whole_warps(other, true))
+               ? lane_count::plain
+           : counts_whole_warps(other, warps.is_aligned) ? lane_count::wraps
+                                                         : lane_count::none;
+  }
+  if (!counts_whole_warps(other, warps.is_aligned)) {
+    std::swap(one, other);
+  }
+  return counts_whole_warps(other, warps.is_aligned) && counts_lanes(one, warps) != lane_count::none
+             ? lane_count::wraps
+             : lane_count::none;
 }
 
 // Cut off or compared at a multiple of 32, such a number is the same for all lanes.
-bool is_same_in_warp(const Instruction& inst, bool has_linear_warps) {
+bool is_same_in_warp(const Instruction& inst, warp_shape warps) {
   const APInt* number = nullptr;
-  if (inst.getNumOperands() != 2 || !counts_lanes(inst.getOperand(0), has_linear_warps) ||
-      !PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number)) ||
-      number->getActiveBits() > 32) {
-    if (inst.getOpcode() == Instruction::And &&
-        counts_lanes(inst.getOperand(0), has_linear_warps) &&
-        PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number))) {
-      return number->countr_zero() >= 5;
-    }
+  if (inst.getNumOperands() != 2 ||
+      !PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number))) {
+    return false;
+  }
+  lane_count counts = counts_lanes(inst.getOperand(0), warps);
+  if (counts == lane_count::none) {
+    return false;
+  }
+  if (inst.getOpcode() == Instruction::And) {
+    return number->countr_zero() >= 5;
+  }
+  if (number->getActiveBits() > 32) {
     return false;
   }
   std::uint64_t value = number->getZExtValue();
@@ -117,10 +150,9 @@ bool is_same_in_warp(const Instruction& inst, bool has_linear_warps) {
     case Instruction::AShr:
       return value >= 5;
     case Instruction::UDiv:
+      return value % 32 == 0;
     case Instruction::SDiv:
-      return value % 32 == 0;
-    case Instruction::And:
-      return value % 32 == 0;
+      return value % 32 == 0 && counts == lane_count::plain;
     case Instruction::ICmp:
       switch (cast<ICmpInst>(inst).getPredicate()) {
         case CmpInst::ICMP_ULT:
@@ -141,9 +173,77 @@ bool is_same_in_warp(const Instruction& inst, bool has_linear_warps) {
   }
 }
 
+// What such a number leaves of 32.
+bool is_lane(const Instruction& inst, warp_shape warps) {
+  const APInt* number = nullptr;
+  unsigned kind = inst.getOpcode();
+  bool cuts = kind == Instruction::And || kind == Instruction::URem || kind == Instruction::SRem;
+  if (!cuts || !PatternMatch::match(inst.getOperand(1), PatternMatch::m_APInt(number)) ||
+      *number != (kind == Instruction::And ? 31 : 32)) {
+    return false;
+  }
+  lane_count counts = counts_lanes(inst.getOperand(0), warps);
+  return counts == lane_count::plain || (counts == lane_count::wraps && kind != Instruction::SRem);
+}
+
 constexpr StringLiteral team_memory_mark = "sb.team";
 
 }  // namespace
+
+bool knows_warps(const Function& function) {
+  warp_shape warps = {has_linear_warps(function), true};
+  return any_of(instructions(function),
+                [&](const Instruction& inst) { return is_same_in_warp(inst, warps); });
+}
+
+bool knows_more_if_aligned(const Function& function) {
+  warp_shape any = {has_linear_warps(function), false};
+  return !any.is_linear && any_of(instructions(function), [&](const Instruction& inst) {
+    return is_same_in_warp(inst, {false, true}) && !is_same_in_warp(inst, any);
+  });
+}
+
+namespace {
+
+// What such a number is in the warp's first lane.
+Value* in_first_lane(IRBuilder<>& builder, Value* value) {
+  auto* inst = dyn_cast<Instruction>(value);
+  if (calls(value, {"__sb_tid_x", "__sb_linear_tid"})) {
+    StringRef name = calls(value, {"__sb_tid_x"}) ? first_tid_name : first_linear_tid_name;
+    return builder.CreateCall(builtin_function(*inst->getModule(), name, inst->getType()));
+  }
+  if (!inst || (!isa<CastInst>(inst) && inst->getOpcode() != Instruction::Add &&
+                inst->getOpcode() != Instruction::Or)) {
+    return value;
+  }
+  SmallVector<Value*, 2> operands;
+  for (Value* operand : inst->operands()) {
+    operands.push_back(in_first_lane(builder, operand));
+  }
+  Instruction* fresh = inst->clone();
+  fresh->dropDbgRecords();
+  fresh->dropPoisonGeneratingFlags();
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    fresh->setOperand(i, operands[i]);
+  }
+  return builder.Insert(fresh);
+}
+
+}  // namespace
+
+void name_lanes(Function& function) {
+  warp_shape warps = {has_linear_warps(function), has_aligned_warps(function)};
+  for (Instruction& inst : make_early_inc_range(instructions(function))) {
+    IRBuilder<> builder(&inst);
+    if (is_same_in_warp(inst, warps)) {
+      inst.setOperand(0, in_first_lane(builder, inst.getOperand(0)));
+    } else if (is_lane(inst, warps)) {
+      auto lane = builtin_function(*function.getParent(), "__sb_laneid", builder.getInt32Ty());
+      inst.replaceAllUsesWith(builder.CreateZExtOrTrunc(builder.CreateCall(lane), inst.getType()));
+      inst.eraseFromParent();
+    }
+  }
+}
 
 void mark_team_memory(AllocaInst& memory) {
   memory.setMetadata(team_memory_mark, MDNode::get(memory.getContext(), {}));
@@ -169,7 +269,7 @@ bool reads_constant(const LoadInst& load) {
 }
 
 uniformity::uniformity(Function& function, team team)
-    : team_(team), has_linear_warps_(has_linear_warps(function)) {
+    : team_(team), warps_{has_linear_warps(function), has_aligned_warps(function)} {
   for (const BasicBlock& block : function) {
     number_[&block] = static_cast<int>(blocks_.size());
     blocks_.push_back(&block);
@@ -227,7 +327,7 @@ bool uniformity::is_always_same(const Instruction& inst) const {
   auto* call = dyn_cast<CallBase>(&inst);
   auto which = call ? called_slot(*call) : std::nullopt;
   if (team_ == team::warp) {
-    return is_warp_meeting(inst) || is_same_in_warp(inst, has_linear_warps_);
+    return is_warp_meeting(inst) || is_same_in_warp(inst, warps_);
   }
   return which && *which == slot::barrier;
 }
@@ -247,7 +347,7 @@ bool uniformity::is_own(const Instruction& inst) const {
       case builtin::of_thread:
         return true;
       case builtin::of_row:
-        return team_ == team::block || has_linear_warps_;
+        return team_ == team::block || warps_.is_linear;
       case builtin::of_warp:
         return team_ == team::block;
       case builtin::of_block:

@@ -6,7 +6,8 @@
 //
 // For the threads of a warp the same, and more: warps are taken to lie in one row of the block (its
 // width is a multiple of 32, or it has one row only), so y, z and x / 32 are the same for all; or,
-// in functions for other blocks (linear_warps.hpp), only the linear index / 32 is.
+// in functions for other blocks (linear_warps.hpp), only the linear index / 32 is. In functions for
+// blocks of whole warps (aligned_warps.hpp) so is what counts through the grid, divided by 32.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -21,6 +22,25 @@ namespace sb::pass {
 
 // Whose threads go together.
 enum class team { block, warp };
+
+// What warps are in the blocks that a function is for.
+struct warp_shape {
+  bool is_linear;
+  bool is_aligned;
+};
+
+// Whether something in the code of one thread is the same for its warp, but not for its block:
+// `threadIdx.x / 32` and the like. In blocks of whole warps, at least.
+bool knows_warps(const llvm::Function& function);
+// Whether more would be the same for all lanes if the blocks were of whole warps.
+bool knows_more_if_aligned(const llvm::Function& function);
+// In the code of one thread, which is to run with its warp: `threadIdx.x % 32` and the like become
+// what they are, the lane's number, and `threadIdx.x / 32` what it is for the first lane. LLVM
+// would not see that it is the same in a loop over the lanes.
+void name_lanes(llvm::Function& function);
+// The thread's x and linear index in the first lane of its warp.
+inline constexpr llvm::StringLiteral first_tid_name = "__sb_first_tid_x";
+inline constexpr llvm::StringLiteral first_linear_tid_name = "__sb_first_linear_tid";
 
 // Memory of the whole team: one alloca for all of its threads.
 void mark_team_memory(llvm::AllocaInst& memory);
@@ -37,6 +57,9 @@ class uniformity {
  public:
   uniformity(llvm::Function& function, team team);
 
+  team of() const { return team_; }
+  warp_shape warps() const { return warps_; }
+
   bool is_uniform(const llvm::Value* value) const { return !divergent_.contains(value); }
   // All threads of the team come here together, as often as each other.
   bool is_reached_together(const llvm::BasicBlock* block) const { return !parted_.contains(block); }
@@ -52,7 +75,7 @@ class uniformity {
   void part_ways(const llvm::BasicBlock* block);
 
   team team_;
-  bool has_linear_warps_;
+  warp_shape warps_;
   std::vector<const llvm::BasicBlock*> blocks_;
   llvm::DenseMap<const llvm::BasicBlock*, int> number_;
   std::vector<int> meeting_;  // immediate post-dominator by number

@@ -10,6 +10,7 @@
 namespace sb::pass {
 
 bool has_warp_meetings(const llvm::Function& function);
+bool has_warp_meetings(const llvm::BasicBlock& block);
 
 // Turns the warp operations of one thread's code into meetings; nothing if one of them is of a kind
 // that needs fibers.

@@ -133,8 +133,9 @@ class lowering {
   void send(Value* value) {
     payload_ = value->getType();
     meeting_.from = memory(payload_, 32, "sent");
-    meeting_.to = memory(payload_, 96, "received");
-    meeting_.to_offset = 32 * module_->getDataLayout().getTypeAllocSize(payload_);
+    meeting_.to = memory(payload_, meeting_.order.empty() ? 96 : 32, "received");
+    meeting_.to_offset =
+        meeting_.order.empty() ? 32 * module_->getDataLayout().getTypeAllocSize(payload_) : 0;
     builder_.CreateStore(value, builder_.CreateInBoundsGEP(payload_, meeting_.from, wide(lane())));
   }
 
@@ -147,6 +148,8 @@ class lowering {
           narrow->getType() == word_) {
         value = narrow;
       }
+      meeting_.order = known_order();
+      own_ = value;
       send(value);
     } else if (which == slot::vote) {
       Value* yes = builder_.CreateIsNotNull(call_.getArgOperand(2));
@@ -225,7 +228,42 @@ class lowering {
         builder_.CreateTrunc(builder_.CreateLShr(present(), place), builder_.getInt1Ty());
     Value* there = builder_.CreateAnd(in_range, takes_part);
     store_flag(call_.getArgOperand(5), in_range);
+    if (!meeting_.order.empty()) {
+      Value* at = builder_.CreateInBoundsGEP(payload_, meeting_.to, wide(lane()));
+      return builder_.CreateSelect(there, builder_.CreateLoad(payload_, at), own_);
+    }
     return builder_.CreateSelect(there, take_from(kind, source, argument), received(wide(lane())));
+  }
+
+  // Which lane each takes from, where that is known now. Those that take nothing get something.
+  std::vector<int> known_order() const {
+    auto given = constant(call_, 3);
+    auto width = constant(call_, 4);
+    if (!given || !width) {
+      return {};
+    }
+    unsigned argument = static_cast<unsigned>(*given);
+    unsigned inside = *width == 0 || *width > 32 ? 31 : static_cast<unsigned>(*width) - 1;
+    std::vector<int> order;
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      unsigned source = lane;
+      switch (static_cast<abi::shuffle_kind>(*constant(call_, 1))) {
+        case abi::shuffle_kind::index:
+          source = (lane & ~inside) | (argument & inside);
+          break;
+        case abi::shuffle_kind::up:
+          source = lane - argument;
+          break;
+        case abi::shuffle_kind::down:
+          source = lane + argument;
+          break;
+        case abi::shuffle_kind::xor_:
+          source = lane ^ argument;
+          break;
+      }
+      order.push_back(static_cast<int>(source % 32));
+    }
+    return order;
   }
 
   // Goes over what the lanes sent: `step` makes the next value from the last one, what a lane sent
@@ -308,6 +346,7 @@ class lowering {
   Type* word_;
   Type* payload_ = nullptr;
   Value* lane_ = nullptr;
+  Value* own_ = nullptr;  // what the lane sent
   meeting meeting_;
 };
 
@@ -316,6 +355,8 @@ class lowering {
 bool has_warp_meetings(const Function& function) {
   return any_of(instructions(function), is_warp_call);
 }
+
+bool has_warp_meetings(const BasicBlock& block) { return any_of(block, is_warp_call); }
 
 std::optional<std::vector<meeting>> lower_warp_meetings(Function& function) {
   std::vector<CallInst*> calls;
