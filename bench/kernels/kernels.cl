@@ -103,6 +103,23 @@ __kernel void columns(__global const float* in, __global float* out) {
   for (int y = 0; y < SIDE; ++y) out[y * SIDE + x] = 2 * in[y * SIDE + x] + y;
 }
 
+// 32 threads for each row.
+__kernel void multiply_sparse(__global const int* starts, __global const int* columns,
+                              __global const float* values, __global const float* x,
+                              __global float* y) {
+  __local float part[256];
+  int t = get_local_id(0), lane = t % 32, row = get_global_id(0) / 32;
+  float sum = 0;
+  for (int i = starts[row] + lane; i < starts[row + 1]; i += 32) sum += values[i] * x[columns[i]];
+  part[t] = sum;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int delta = 16; delta > 0; delta /= 2) {
+    if (lane < delta) part[t] += part[t + delta];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (lane == 0) y[row] = part[t];
+}
+
 __kernel void forces(__global const float* x, __global const float* y, __global const float* z,
                      __global float* fx, __global float* fy, __global float* fz) {
   __local float sx[256], sy[256], sz[256];

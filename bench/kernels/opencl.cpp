@@ -206,6 +206,17 @@ int main(int argc, char** argv) {
     one("columns", d.kernel("columns", d.buffer(in), out), {side / 256}, {256}, {{out, in.size()}},
         [&] { return want.is(d.back<float>(out, in.size())); });
   }
+  if (chosen("spmv")) {
+    const sparse_matrix a = sparse();
+    const floats x = numbers(sparse_rows, 11);
+    const auto want = right_sparse_product(a, x);
+    cl_mem y = d.buffer(x);
+    one("spmv",
+        d.kernel("multiply_sparse", d.buffer(a.starts), d.buffer(a.columns), d.buffer(a.values),
+                 d.buffer(x), y),
+        {sparse_rows / 8}, {256}, {{y, sparse_rows}},
+        [&] { return want.is(d.back<float>(y, sparse_rows)); });
+  }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
                  z = numbers(bodies, 107, 0.1f);

@@ -222,6 +222,27 @@ int main(int argc, char** argv) {
         },
         outputs{{{b, in.size()}}}, [&] { return want.is(as_vector(to, in.size())); });
   }
+  if (chosen("spmv")) {
+    const sparse_matrix a = sparse();
+    const floats x = numbers(sparse_rows, 11);
+    const auto want = right_sparse_product(a, x);
+    floats y(sparse_rows);
+    measure(
+        "spmv",
+        [&] {
+          const int *starts = a.starts.data(), *columns = a.columns.data();
+          const float *values = a.values.data(), *from = x.data();
+          float* to = y.data();
+#pragma omp parallel for
+          for (int row = 0; row < sparse_rows; ++row) {
+            float sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (int i = starts[row]; i < starts[row + 1]; ++i) sum += values[i] * from[columns[i]];
+            to[row] = sum;
+          }
+        },
+        outputs{{{y.data(), y.size()}}}, [&] { return want.is(y); });
+  }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
                  z = numbers(bodies, 107, 0.1f);

@@ -21,7 +21,8 @@ constexpr int stream_n = 16 << 20;  // 64 MiB of float
 constexpr float factor = 3.0f;
 constexpr int matrix = 512;
 constexpr int scan_n = 4 << 20;
-constexpr int side = 2048;  // of pictures: transpose, stencil, columns
+constexpr int side = 2048;            // of pictures: transpose, stencil, columns
+constexpr int sparse_rows = 1 << 17;  // of a square matrix
 constexpr int bytes_n = 64 << 20;
 constexpr int bins = 256;
 constexpr int bodies = 4096;
@@ -48,6 +49,25 @@ inline std::vector<unsigned char> letters() {
   unsigned state = 1;
   for (auto& c : v) c = static_cast<unsigned char>((state = state * 1664525u + 1013904223u) >> 24);
   return v;
+}
+
+// A sparse matrix, row by row: 8 to 71 elements in each, in columns that lie anywhere.
+struct sparse_matrix {
+  std::vector<int> starts{0}, columns;
+  floats values;
+};
+inline sparse_matrix sparse() {
+  sparse_matrix a;
+  unsigned state = 1;
+  for (int row = 0; row < sparse_rows; ++row) {
+    for (int i = row * 37 % 64 + 8; i > 0; --i) {
+      state = state * 1664525u + 1013904223u;
+      a.columns.push_back(static_cast<int>(state >> 15));
+      a.values.push_back(static_cast<float>(state >> 8 & 7));
+    }
+    a.starts.push_back(static_cast<int>(a.columns.size()));
+  }
+  return a;
 }
 
 // --- what is right, computed the plain way, and once
@@ -148,6 +168,15 @@ inline expected<float> right_columns(const floats& in) {
       const std::size_t i = std::size_t(y) * side + x;
       want.values[i] = 2 * in[i] + static_cast<float>(y);
     }
+  return want;
+}
+
+// Of whole numbers, so that nothing is rounded, in any order.
+inline expected<float> right_sparse_product(const sparse_matrix& a, const floats& x) {
+  expected<float> want{floats(sparse_rows)};
+  for (int row = 0; row < sparse_rows; ++row)
+    for (int i = a.starts[row]; i < a.starts[row + 1]; ++i)
+      want.values[row] += a.values[i] * x[a.columns[i]];
   return want;
 }
 

@@ -118,6 +118,17 @@ __global__ void columns(const float* in, float* out, int rows) {
   for (int y = 0; y < rows; ++y) out[y * side + x] = 2 * in[y * side + x] + y;
 }
 
+// A warp for each row.
+__global__ void multiply_sparse(const int* starts, const int* columns, const float* values,
+                                const float* x, float* y, int rows) {
+  int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+  float sum = 0;
+  for (int i = starts[row] + lane; i < starts[row + 1]; i += 32) sum += values[i] * x[columns[i]];
+  for (int delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffffffff, sum, delta);
+  if (lane == 0) y[row] = sum;
+}
+
 __global__ void forces(const float* x, const float* y, const float* z, float* fx, float* fy,
                        float* fz) {
   __shared__ float sx[256], sy[256], sz[256];
@@ -333,6 +344,20 @@ int main(int argc, char** argv) {
           cudaDeviceSynchronize();
         },
         outputs{{{out, in.size()}}}, [&] { return want.is(back(out, in.size())); });
+  }
+  if (chosen("spmv")) {
+    const sparse_matrix a = sparse();
+    const floats x = numbers(sparse_rows, 11);
+    const auto want = right_sparse_product(a, x);
+    int *starts = on_device(a.starts), *columns = on_device(a.columns);
+    float *values = on_device(a.values), *dx = on_device(x), *y = on_device(x);
+    measure(
+        "spmv",
+        [&] {
+          multiply_sparse<<<sparse_rows / 8, 256>>>(starts, columns, values, dx, y, sparse_rows);
+          cudaDeviceSynchronize();
+        },
+        outputs{{{y, sparse_rows}}}, [&] { return want.is(back(y, sparse_rows)); });
   }
   if (chosen("nbody")) {
     const floats x = numbers(bodies, 101, 0.1f), y = numbers(bodies, 103, 0.1f),
