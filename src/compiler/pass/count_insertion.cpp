@@ -242,6 +242,7 @@ PreservedAnalyses insert_counters::run(Module& module, ModuleAnalysisManager&) {
       // From here on speed matters less than the time to compile it.
       function.addFnAttr(Attribute::MinSize);
       function.addFnAttr(Attribute::OptimizeForSize);
+      function.addFnAttr("nooutline");
       counters inserted(function, places);
       if (is_texture_instruction(function)) {
         inserted.insert_touches();

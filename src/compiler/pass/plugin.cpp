@@ -5,12 +5,16 @@
 #include "compiler/pass/count_insertion.hpp"
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
+#include "compiler/pass/skipped_passes.hpp"
 #include "compiler/pass/sum_loops.hpp"
 #include "compiler/pass/written_out.hpp"
 
 namespace {
 
 void register_passes(llvm::PassBuilder& builder) {
+  if (auto* callbacks = builder.getPassInstrumentationCallbacks()) {
+    sb::pass::skip_passes(*callbacks);
+  }
   // At the very start: parameters are found through debug info that later passes rewrite.
   builder.registerPipelineStartEPCallback(
       [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
