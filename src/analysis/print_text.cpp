@@ -109,8 +109,9 @@ class printer {
       text_ += "  The program was ended: it had run for the time that it was given.\n";
     } else if (trace_.head.clock == trace::clock_kind::modelled && !trace_.head.deterministic) {
       paragraph(
-          "A thread computed for long, or waited for something that is not modelled, while others "
-          "had their turn: another run may come out differently.",
+          "The program's own code was measured, or a thread computed for long or waited for "
+          "something that is not modelled while others had their turn: another run may come out "
+          "differently.",
           2);
     }
   }

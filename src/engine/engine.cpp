@@ -333,6 +333,10 @@ std::uint64_t engine::impl::clock_ns() const { return model ? model->now() : ste
 
 std::uint64_t engine::impl::trace_ns() const { return model ? model->now() : counter.now(); }
 
+bool engine::impl::deterministic() {
+  return model && !options.host_time && model->clocks().deterministic();
+}
+
 std::uint64_t engine::impl::decision_ns() {
   constexpr int together = 4;
   if (decisions_left == 0) {
@@ -405,7 +409,7 @@ void engine::impl::hung() {
     record->tell_pending(nodes, scheduler);
   }
   model->tell_stuck();
-  record->close(trace::ending::hung, model->clocks().deterministic(), trace_ns());
+  record->close(trace::ending::hung, deterministic(), trace_ns());
 }
 
 // The program's time is over, at a moment that nothing in it decides. The lock stays taken: nothing

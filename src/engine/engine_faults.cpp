@@ -205,7 +205,7 @@ bool engine::impl::stop(std::chrono::milliseconds patience) {
   }
   if (record) {
     observe_allocations(nullptr);
-    record->close(trace::ending::complete, model && model->clocks().deterministic(), trace_ns());
+    record->close(trace::ending::complete, deterministic(), trace_ns());
   }
   if (model) {
     model->give_clocks_back();

@@ -221,6 +221,8 @@ struct engine::impl final : kernel_sink {
   // With the lock held: the same for a completion and the few things that it sets going, which are
   // of one time. A look at the clock takes as long as what lies between them.
   [[nodiscard]] std::uint64_t decision_ns();
+  // Whether the same program would record the same again.
+  [[nodiscard]] bool deterministic();
 
   device_state& at(device_id id) { return *devices[id.value]; }
   bool failed(device_id id) {

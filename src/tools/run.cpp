@@ -170,6 +170,13 @@ class run_command final : public subcommand {
       if (const std::string why = why_not_writable(*output, kind); !why.empty())
         return complain(fmt::format("'{}' cannot be written: {}", *output, why));
     }
+    for (const char* other : {".svg", ".png", ".txt", ".pdf"}) {
+      if (fs::path(page_).extension() == other)
+        return complain(
+            fmt::format("--timeline writes a page (.html), and '{}' is none; `streambed "
+                        "timeline` draws .svg, .png and .txt of the trace",
+                        page_));
+    }
     if (page_asked_ && !fs::exists(own_toolkit().timeline_page())) {
       return complain(
           fmt::format("no timeline page can be made: {} is missing; it is built where node and npm "

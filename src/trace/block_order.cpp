@@ -61,6 +61,8 @@ outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file
   return blocks;
 }
 
+std::uint32_t window_block(std::span<const byte> file) { return slot_at(file, 1).block; }
+
 std::span<const byte> pending_of(std::span<const byte> file) {
   const std::size_t begin = pending_slot * block_bytes;
   if (file.size() <= begin) return {};

@@ -14,6 +14,8 @@ namespace sb::trace {
 // Up to the first that is not there. Only the last may have less than its full size.
 outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file,
                                                       const std::string& name);
+// Which block the window holds; 0: none, or it was just being changed.
+std::uint32_t window_block(std::span<const byte> file);
 // What is not among the records yet (pending_calls.hpp); of a closed file, nothing that counts.
 std::span<const byte> pending_of(std::span<const byte> file);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 
@@ -164,6 +165,51 @@ outcome<trace> parse_trace(std::span<const std::uint8_t> file, const std::string
   return std::move(parts.result);
 }
 
+namespace {
+
+// From the offset on, to the end of the file or of the buffer. False: an error.
+bool read_at(int descriptor, std::span<byte> into, std::size_t offset, std::size_t& got) {
+  for (got = 0; got < into.size();) {
+    const ssize_t now =
+        ::pread(descriptor, into.data() + got, into.size() - got, static_cast<off_t>(offset + got));
+    if (now < 0 && errno == EINTR) continue;
+    if (now < 0) return false;
+    if (now == 0) break;
+    got += static_cast<std::size_t>(now);
+  }
+  return true;
+}
+
+// A program that still runs goes on writing: by the time the end of its file is read, the blocks at
+// the beginning may be older than that. They are read again, until all are of one moment; if that
+// does not happen soon, what has its place at the end is all there is.
+bool read_of_one_moment(int descriptor, std::vector<byte>& file) {
+  constexpr std::size_t written_over = 3 * block_bytes;  // block_file.hpp
+  constexpr int most_attempts = 20;
+  if (file.size() < written_over) return true;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    std::array<byte, block_header_bytes> now{};
+    std::size_t got = 0;
+    if (!read_at(descriptor, now, block_bytes, got)) return false;
+    const byte* const window = file.data() + block_bytes;
+    const bool same = got == now.size() && std::equal(now.begin(), now.end(), window);
+    if (same && (attempt == 0 ||
+                 window_block(file) + written_over / block_bytes - 1 == file.size() / block_bytes))
+      return true;
+    struct stat what{};
+    if (::fstat(descriptor, &what) != 0) return false;
+    const std::size_t begin = file.size() / block_bytes * block_bytes;
+    file.resize(std::max(file.size(), static_cast<std::size_t>(what.st_size)));
+    if (!read_at(descriptor, std::span(file).subspan(begin), begin, got)) return false;
+    file.resize(begin + got);
+    if (!read_at(descriptor, {file.data(), written_over}, 0, got)) return false;
+  }
+  std::fill(file.begin() + block_bytes, file.begin() + written_over, byte{0});
+  return true;
+}
+
+}  // namespace
+
 outcome<trace> read_trace(const std::string& path, const read_progress& progress) {
   const auto fails = [&](const char* what) {
     return failure{std::string("cannot ") + what + " " + path + ": " + std::strerror(errno)};
@@ -172,9 +218,11 @@ outcome<trace> read_trace(const std::string& path, const read_progress& progress
   if (descriptor < 0) return fails("open");
   struct stat what{};
   std::vector<byte> file;
-  if (::fstat(descriptor, &what) == 0 && S_ISREG(what.st_mode))
-    file.reserve(static_cast<std::size_t>(what.st_size) + 1);
-  for (;;) {  // a pipe is a file too
+  // A program may write as quickly as this reads: a file has the size that it has now.
+  const bool is_file = ::fstat(descriptor, &what) == 0 && S_ISREG(what.st_mode);
+  const auto size = static_cast<std::size_t>(is_file ? what.st_size : 0);
+  file.reserve(size + 1);
+  while (!is_file || file.size() < size) {  // a pipe is a file too
     const std::size_t had = file.size();
     file.resize(std::max(had + read_bytes, std::min(file.capacity(), had + 16 * read_bytes)));
     const ssize_t got = ::read(descriptor, file.data() + had, file.size() - had);
@@ -185,6 +233,11 @@ outcome<trace> read_trace(const std::string& path, const read_progress& progress
     }
     file.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) break;
+  }
+  if (is_file && !read_of_one_moment(descriptor, file)) {
+    const failure why = fails("read");
+    ::close(descriptor);
+    return why;
   }
   ::close(descriptor);
   return parse_trace(file, path, progress);

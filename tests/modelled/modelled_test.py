@@ -167,6 +167,8 @@ class Modelled(unittest.TestCase):
         self.assertEqual(done.stdout, "ok\n")
         self.assertIn("another run may come out differently", " ".join(done.stderr.split()))
         self.assertFalse(self.explained(self.work / "silent.sbt")["run"]["deterministic"])
+        self.run_modelled(HERE / "programs/own_code.cu", "--quiet", "--host-time", name="measured")
+        self.assertFalse(self.explained(self.work / "measured.sbt")["run"]["deterministic"])
 
     def test_every_clock_and_every_sleep_is_modelled(self):
         self.assertEqual(self.same_twice(HERE / "programs/clocks.cu"), "ok\n")
@@ -381,6 +383,8 @@ class Modelled(unittest.TestCase):
         example = EXAMPLES / "01_stream_basics.cu"
         done = self.run_modelled(example, "--quiet", "--timeline", "/dev/full", status=1)
         self.assertIn("'/dev/full' cannot be written", done.stderr)
+        done = self.run_modelled(example, "--timeline", self.work / "picture.png", status=2)
+        self.assertIn("`streambed timeline` draws .svg, .png and .txt", done.stderr)
 
     def test_a_program_that_is_killed_leaves_its_trace(self):
         trace = self.work / "killed.sbt"

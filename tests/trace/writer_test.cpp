@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -51,6 +52,31 @@ TEST_F(TraceWriter, AKilledProgramLeavesWhatItDid) {
   EXPECT_EQ(found.calls[0].name, "cudaDeviceSynchronize");
   EXPECT_FALSE(found.calls[0].returned);
   EXPECT_EQ(found.calls[0].end, found.end);
+}
+
+TEST_F(TraceWriter, AFileCanBeReadWhileItIsWritten) {
+  auto out = opened("live");
+  const number name = out->name("kernel");
+  // Long names: the beginning of the file is old when its end is read.
+  constexpr number operations = 3'000, first_read = 1'000;
+  std::atomic<number> written{0};
+  std::thread program([&] {
+    for (number i = 0; i < operations; ++i) {
+      out->name(std::string(30'000, 'x') + std::to_string(i));
+      const number op = out->submitted(kernel(name, 10 * i));
+      out->finished(op, {10 * i + 1, 10 * i + 2, 10 * i + 3, {}});
+      written.store(i + 1);
+    }
+  });
+  for (number least = first_read; least != operations; least = written.load()) {
+    while (written.load() < least) std::this_thread::yield();
+    const trace found = read("live");
+    EXPECT_EQ(found.head.end, ending::unknown);
+    for (number i = 0; i < found.operations.size(); ++i)
+      EXPECT_EQ(found.operations[i].queued, 10 * i);
+  }
+  program.join();
+  EXPECT_EQ(read("live").operations.size(), operations);
 }
 
 TEST_F(TraceWriter, CallsThatReturnedAreLeftByAKilledProgramWhenTheyAreGathered) {
