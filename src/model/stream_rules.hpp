@@ -125,10 +125,13 @@ inline constexpr std::uint32_t most_connections = 32;
 // With one connection all streams share its three queues and their entries (queues.tsv conn.1.*).
 // With more, a stream that gets work takes a connection that nothing is stuck in, if there is one
 // (crowds.tsv); what follows in it stays there. Copies with queues of their own then go to four for
-// each direction, which streams take in turn (further.tsv copyqueues.*).
-inline constexpr std::uint32_t copy_queues = 4;
+// each direction, which streams take in turn (further.tsv copyqueues.*), or, when
+// CUDA_DEVICE_MAX_CONNECTIONS is set, to as many as it says (timing/h200/orders_conn*.tsv). Eight
+// that were set are taken for the eight that there are anyway.
+inline constexpr std::uint32_t usual_connections = 8, usual_copy_queues = 4;
 [[nodiscard]] constexpr std::uint32_t queues_of(queue_class queue, std::uint32_t connections) {
-  return connections == 1 || queue == queue_class::compute ? connections : copy_queues;
+  return queue != queue_class::compute && connections == usual_connections ? usual_copy_queues
+                                                                           : connections;
 }
 
 }  // namespace sb

@@ -1,6 +1,7 @@
 // What runs a command: copy engines, the thread of host functions, and (residency.cpp) the
 // multiprocessors.
 #include <algorithm>
+#include <bit>
 
 #include "sched/state.hpp"
 
@@ -78,8 +79,8 @@ void scheduler::impl::start(index command) {
 
 namespace {
 
-// Which of the lines of copies an engine has: device_limits::copy_engines.
-std::size_t line_of(const device_limits& l, engine_class e) {
+// Which engine a device has for this: device_limits::copy_engines.
+std::size_t engine_for(const device_limits& l, engine_class e) {
   if (l.copy_engines < 2 || (l.copy_engines == 2 && e == engine_class::device_to_device)) {
     return 0;
   }
@@ -110,15 +111,61 @@ void scheduler::impl::enter_engine(index command) {
     return;
   }
   device_state& d = devices[c.device];
-  const std::size_t e = line_of(d.limits, c.engine);
-  if (d.limits.copy_engines == 0) {
-    push(d.copies[e], command);
-    touch(c.device);
-  } else if (d.copying[e] == 0) {
-    d.copying[e] = 1;
+  copy_engine& e = d.copy_engines[engine_for(d.limits, c.engine)];
+  const std::size_t own = line_of(d.limits, c);
+  if (d.limits.copy_engines != 0 && !e.busy && !d.touched) {
+    e.busy = true;
+    e.last = own == no_queue_line ? e.last : own;
     start(command);
-  } else {
-    push(d.copies[e], command);
+    return;
+  }
+  push(e.lines[own], command);
+  e.ready |= own == no_queue_line ? 0 : std::uint64_t{1} << own;
+  ++e.waiting;
+  if (!e.busy) {
+    touch(c.device);
+  }
+}
+
+std::size_t scheduler::impl::line_of(const device_limits& l, const pending_command& c) {
+  const bool up = c.queue == queue_class::host_to_device;
+  if (l.copy_engines == 0 || !(up || c.queue == queue_class::device_to_host)) {
+    return no_queue_line;
+  }
+  return c.copy_queue + (up ? 0 : most_connections);
+}
+
+// An engine stays with a queue as long as that has something ready, then goes to the next one that
+// has (timing/orders). What stands in no queue of copies goes before what was submitted later.
+std::size_t scheduler::impl::next_line(const copy_engine& e) const {
+  if (e.ready == 0) {
+    return no_queue_line;
+  }
+  const auto later =
+      static_cast<std::size_t>(std::countr_zero(std::rotr(e.ready, static_cast<int>(e.last))));
+  const std::size_t found = (e.last + later) % no_queue_line;
+  const index outside = e.lines[no_queue_line].head;
+  return outside != none && commands[outside].id < commands[e.lines[found].head].id ? no_queue_line
+                                                                                    : found;
+}
+
+void scheduler::impl::start_copies(device_state& d) {
+  if (d.limits.copy_engines == 0) {
+    return;
+  }
+  for (copy_engine& e : d.copy_engines) {
+    if (e.busy || e.waiting == 0) {
+      continue;
+    }
+    const std::size_t next = next_line(e);
+    const index command = pop(e.lines[next]);
+    if (next != no_queue_line) {
+      e.last = next;
+      e.ready &= ~(std::uint64_t{e.lines[next].empty()} << next);
+    }
+    e.busy = true;
+    --e.waiting;
+    start(command);
   }
 }
 
@@ -131,15 +178,8 @@ void scheduler::impl::leave_engine(const pending_command& c) {
     }
   } else if (c.engine != engine_class::none) {
     device_state& d = devices[c.device];
-    const std::size_t e = line_of(d.limits, c.engine);
-    if (d.limits.copy_engines == 0) {
-      d.copying[e] = 0;
-      touch(c.device);
-    } else if (d.copies[e].empty()) {
-      d.copying[e] = 0;
-    } else {
-      start(pop(d.copies[e]));
-    }
+    d.copy_engines[engine_for(d.limits, c.engine)].busy = false;
+    touch(c.device);
   }
 }
 

@@ -1,6 +1,8 @@
 // Hardware queues: where streams share one, commands start in the order of their issue, and one
 // that is not ready holds all later ones whatever their stream. A stream has a connection from its
-// first command in a compute queue until nothing of it is pending, and so a queue of copies.
+// first command in a compute queue until nothing of it is pending; a queue of copies it has until
+// another stream had to take that one, and its next copy goes to another queue then
+// (timing/orders).
 #include <algorithm>
 #include <bit>
 #include <utility>
@@ -13,13 +15,12 @@ line* scheduler::impl::queue(const pending_command& c) {
   if (c.queue == queue_class::none) {
     return nullptr;
   }
-  const stream_state& s = streams[c.stream];
-  return &devices[s.device].queues[place_of(s.queue(c.queue), c.queue)];
+  return &devices[streams[c.stream].device].queues[place_of(number_of(c), c.queue)];
 }
 
 hardware_queue scheduler::impl::place_of(const pending_command& c) const {
   if (c.queue == queue_class::none) return {};
-  const std::uint8_t which = streams[c.stream].queue(c.queue);
+  const std::uint8_t which = number_of(c);
   return which == no_connection ? hardware_queue{} : hardware_queue{c.queue, which};
 }
 
@@ -41,32 +42,39 @@ std::size_t way_of(queue_class queue) { return queue == queue_class::host_to_dev
 
 }  // namespace
 
-// The next queue of copies that no stream has work in; or the next, whatever is stuck there.
+// The next queue of copies that no stream has; or the next, whatever is stuck there.
 std::uint32_t scheduler::impl::free_copy_queue(const device_state& d, queue_class queue) const {
   const std::size_t way = way_of(queue);
   const std::uint32_t all = queues_of(queue, connections);
   std::uint32_t found = d.copy_turns[way];
-  for (std::uint32_t i = 0; i < all && d.copying_in[way][found] != 0; ++i) {
+  for (std::uint32_t i = 0; i < all && d.copy_owners[way][found] != none; ++i) {
     found = (found + 1) % all;
   }
   return found;
 }
 
-void scheduler::impl::take_copy_queue(stream_state& s, queue_class queue) {
+// The queue of copies that what comes next in the stream goes to.
+std::uint8_t scheduler::impl::take_copy_queue(index stream, queue_class queue) {
   const std::size_t way = way_of(queue);
+  stream_state& s = streams[stream];
+  if (s.copy_queues[way] != no_connection) {
+    return s.copy_queues[way];
+  }
   device_state& d = devices[s.device];
-  const std::uint32_t all = queues_of(queue, connections);
   const std::uint32_t taken = free_copy_queue(d, queue);
-  ++d.copying_in[way][taken];
+  if (const index before = std::exchange(d.copy_owners[way][taken], stream); before != none) {
+    streams[before].copy_queues[way] = no_connection;
+  }
   s.copy_queues[way] = static_cast<std::uint8_t>(taken);
-  d.copy_turns[way] = (taken + 1) % all;
+  d.copy_turns[way] = (taken + 1) % queues_of(queue, connections);
+  return s.copy_queues[way];
 }
 
 void scheduler::impl::leave_copy_queues(stream_state& s) {
   for (std::size_t way = 0; way < s.copy_queues.size(); ++way) {
     if (const std::uint8_t left = std::exchange(s.copy_queues[way], no_connection);
         left != no_connection) {
-      --devices[s.device].copying_in[way][left];
+      devices[s.device].copy_owners[way][left] = none;
     }
   }
 }
@@ -200,14 +208,11 @@ void scheduler::impl::enter_queue(index command) {
 }
 
 void scheduler::impl::enter_connection(index command, std::uint32_t connection) {
-  const pending_command& c = commands[command];
-  stream_state& s = streams[c.stream];
-  if (s.queue(c.queue) == no_connection) {
-    if (c.queue == queue_class::compute) {
-      bind(c.stream, connection);
-    } else {
-      take_copy_queue(s, c.queue);
-    }
+  pending_command& c = commands[command];
+  if (c.queue != queue_class::compute) {
+    c.copy_queue = take_copy_queue(c.stream, c.queue);
+  } else if (streams[c.stream].connection == no_connection) {
+    bind(c.stream, connection);
   }
   line& q = *queue(c);
   tell_place(c, q.tail);
@@ -306,7 +311,7 @@ void scheduler::impl::note_stuck(const pending_command& c, bool stuck) {
 bool scheduler::impl::at_head(index command) {
   const pending_command& c = commands[command];
   return c.queue == queue_class::none ||
-         (streams[c.stream].queue(c.queue) != no_connection && queue(c)->head == command);
+         (number_of(c) != no_connection && queue(c)->head == command);
 }
 
 // The head of a queue leaves it.

@@ -36,6 +36,7 @@ void scheduler::impl::touch(std::uint16_t device) {
 // Every kernel that may become resident does so before blocks are granted: a higher priority has to
 // be seen first.
 void scheduler::impl::arbitrate(device_state& d) {
+  start_copies(d);
   while (start_alone(d) || make_resident(d)) {
   }
   if (!ready.empty()) {
@@ -49,17 +50,18 @@ void scheduler::impl::arbitrate(device_state& d) {
 
 // The copy or fill whose turn it is, on a device that does one thing at a time.
 bool scheduler::impl::start_alone(device_state& d) {
-  if (d.limits.copy_engines != 0 || d.copies[0].empty() || d.copying[0] != 0 || d.resident != 0) {
+  if (d.limits.copy_engines != 0 || alone(d).empty() || d.copy_engines[0].busy || d.resident != 0) {
     return false;
   }
   if (d.kernels_mask != 0) {
     const index kernel = d.kernels[static_cast<std::size_t>(std::countr_zero(d.kernels_mask))].head;
-    if (commands[kernel].id < commands[d.copies[0].head].id) {
+    if (commands[kernel].id < commands[alone(d).head].id) {
       return false;
     }
   }
-  d.copying[0] = 1;
-  start(pop(d.copies[0]));
+  d.copy_engines[0].busy = true;
+  --d.copy_engines[0].waiting;
+  start(pop(alone(d)));
   return true;
 }
 
@@ -69,8 +71,8 @@ bool scheduler::impl::make_resident(device_state& d) {
   }
   const auto level = static_cast<std::size_t>(std::countr_zero(d.kernels_mask));
   if (d.limits.copy_engines == 0 &&
-      (d.copying[0] != 0 || (!d.copies[0].empty() &&
-                             commands[d.copies[0].head].id < commands[d.kernels[level].head].id))) {
+      (d.copy_engines[0].busy ||
+       (!alone(d).empty() && commands[alone(d).head].id < commands[d.kernels[level].head].id))) {
     return false;
   }
   const index command = pop(d.kernels[level]);

@@ -39,6 +39,9 @@ scheduler::impl::impl(machine m) : connections(usable_connections(m.connections)
     d.free_wide_shared = d.free_wide_registers = l.multiprocessors;
     d.free_registers = l.multiprocessors * l.registers_per_multiprocessor;
     d.last_left.fill(command_id::none_value);
+    for (auto& owners : d.copy_owners) {
+      owners.fill(none);
+    }
     d.queues.resize(
         place_of(queues_of(queue_class::device_to_host, connections), queue_class::device_to_host));
   }

@@ -53,6 +53,7 @@ struct alignas(64) pending_command {
   engine_class engine;
   queue_class queue;
   phase at;
+  std::uint8_t copy_queue;  // of those: its number, once it has come there
   bool cooperative : 1;
   bool in_stream : 1;
   bool takes_entry : 1;       // in its queue; see entry_of
@@ -107,12 +108,7 @@ struct stream_state {
   std::uint16_t device;
   // While work is pending; see queues.cpp.
   std::uint8_t connection;
-  std::array<std::uint8_t, 2> copy_queues;  // to the device, from it
-  [[nodiscard]] std::uint8_t queue(queue_class q) const {
-    return q == queue_class::compute          ? connection
-           : q == queue_class::host_to_device ? copy_queues[0]
-                                              : copy_queues[1];
-  }
+  std::array<std::uint8_t, 2> copy_queues;  // to the device, from it: where the next copy goes
   stream_kind kind;
   queue_class last_queue;
   bool active, destroyed;
@@ -138,6 +134,19 @@ struct resident_kernel {
 inline constexpr std::size_t priority_levels = 8;
 inline constexpr int first_priority = -5;
 
+// Lines of copies that are ready: of each queue of copies, to the device and from it, and of what
+// stands in none of them.
+inline constexpr std::size_t copy_lines = 2 * most_connections + 1;
+inline constexpr std::size_t no_queue_line = copy_lines - 1;
+
+struct copy_engine {
+  std::array<line, copy_lines> lines;
+  std::uint64_t ready = 0;    // bits: queues whose line is not empty
+  std::uint32_t waiting = 0;  // commands there
+  std::size_t last = 0;       // the queue that it works off
+  bool busy = false;
+};
+
 // A stream that had to take a connection which another one had.
 struct connection_sharer {
   index stream;
@@ -160,15 +169,15 @@ struct device_state {
   std::uint32_t connections_used = 0;   // bits: streams have work in it
   std::uint32_t connections_stuck = 0;  // bits: something stands in its compute queue
   std::uint32_t connection_turn = 0;    // where the next search begins
-  // Queues of copies, to the device and from it: the one that is taken next, and streams in each.
+  // Queues of copies, to the device and from it: the one that is taken next, and the stream that
+  // took each last, while it has work.
   std::array<std::uint32_t, 2> copy_turns{};
-  std::array<std::array<std::uint32_t, copy_queues>, 2> copying_in{};
+  std::array<std::array<index, most_connections>, 2> copy_owners;
   std::array<std::uint32_t, most_connections> streams_in{};
   std::deque<connection_sharer> sharers;  // in the order in which they came; some are no more
   line crowd;                             // through queue_next: wait for a connection
   std::array<std::uint64_t, most_connections> last_left{};  // ids; with tells_queues
-  std::array<line, engine_count> copies;
-  std::array<std::uint32_t, engine_count> copying{};
+  std::array<copy_engine, engine_count> copy_engines;
 
   std::array<line, priority_levels> kernels;   // ready ones that are not resident
   std::array<line, priority_levels> granting;  // resident ones with blocks to grant
@@ -209,6 +218,9 @@ struct scheduler::impl {
     return before + between + which;
   }
   [[nodiscard]] line* queue(const pending_command& c);
+  [[nodiscard]] std::uint8_t number_of(const pending_command& c) const {
+    return c.queue == queue_class::compute ? streams[c.stream].connection : c.copy_queue;
+  }
   [[nodiscard]] hardware_queue place_of(const pending_command& c) const;
   [[nodiscard]] std::uint32_t free_copy_queue(const device_state& d, queue_class queue) const;
   [[nodiscard]] std::uint32_t all_connections() const {
@@ -221,7 +233,7 @@ struct scheduler::impl {
   bool admit(device_state& d);
   void append(line& q, index command);
   [[nodiscard]] bool has_way_in(const stream_state& s, queue_class queue) const;
-  void take_copy_queue(stream_state& s, queue_class queue);
+  std::uint8_t take_copy_queue(index stream, queue_class queue);
   void leave_copy_queues(stream_state& s);
   void bind(index stream, std::uint32_t connection);
   void unbind(stream_state& s);
@@ -245,11 +257,15 @@ struct scheduler::impl {
   void start(index command);
   void enter_engine(index command);
   void leave_engine(const pending_command& c);
+  [[nodiscard]] static std::size_t line_of(const device_limits& l, const pending_command& c);
+  [[nodiscard]] std::size_t next_line(const copy_engine& e) const;
+  void start_copies(device_state& d);
   void complete(command_id id);
 
   // residency.cpp
   void touch(std::uint16_t device);
   void arbitrate(device_state& d);
+  static line& alone(device_state& d) { return d.copy_engines[0].lines[no_queue_line]; }
   bool start_alone(device_state& d);
   bool make_resident(device_state& d);
   bool grant(device_state& d);

@@ -277,6 +277,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .engine = engine_of(c, devices[device].limits),
        .queue = queue_of(c),
        .at = phase::waiting,
+       .copy_queue = no_connection,
        .cooperative = c.kernel.cooperative,
        .in_stream = in_stream,
        .takes_entry = entry_of(c) != queue_class::none,

@@ -61,11 +61,12 @@ TEST(stream_rules, there_are_one_to_thirty_two_connections) {
   EXPECT_EQ(usable_connections(33), 32U);
 }
 
-TEST(stream_rules, copies_have_four_queues_for_each_direction_unless_there_is_one_connection) {
+TEST(stream_rules, copies_have_four_queues_for_each_direction_unless_connections_were_set) {
   for (const queue_class copies : {queue_class::host_to_device, queue_class::device_to_host}) {
     EXPECT_EQ(queues_of(copies, 1), 1U);
-    EXPECT_EQ(queues_of(copies, 2), 4U);
-    EXPECT_EQ(queues_of(copies, 32), 4U);
+    EXPECT_EQ(queues_of(copies, 2), 2U);
+    EXPECT_EQ(queues_of(copies, 8), 4U);
+    EXPECT_EQ(queues_of(copies, 32), 32U);
   }
   EXPECT_EQ(queues_of(queue_class::compute, 1), 1U);
   EXPECT_EQ(queues_of(queue_class::compute, 32), 32U);

@@ -130,16 +130,15 @@ bool oracle::stands_in_queue(const entry& e) const {
   return e.queue != place::none && !streams_move();
 }
 
-// Four for each direction, beside several connections: the next that no stream of the device has,
-// or else the next. A stream keeps it as long as it has anything pending.
+// Four for each direction beside eight connections, else as many as those: the next that no stream
+// of the device has, or else the next, which its stream then has no more. A stream keeps it as long
+// as it has anything pending.
 std::uint32_t oracle::copy_queue(std::size_t stream, place queue) {
   const std::size_t way = queue == place::download ? 1 : 0;
   std::optional<std::uint32_t>& own = streams_[stream].copies[way];
-  if (own) {
-    return *own;
-  }
+  if (own) return *own;
   const device_id device = streams_[stream].device;
-  const std::uint32_t all = machine_.connections == 1 ? 1 : 4;
+  const std::uint32_t all = machine_.connections == 8 ? 4 : machine_.connections;
   std::uint32_t& turn = copy_turn_[device.value][way];
   const auto has = [&](std::uint32_t which) {
     return std::any_of(streams_.begin(), streams_.end(), [&](const oracle::stream& s) {
@@ -152,6 +151,9 @@ std::uint32_t oracle::copy_queue(std::size_t stream, place queue) {
       found = (turn + i) % all;
       break;
     }
+  }
+  for (oracle::stream& s : streams_) {
+    if (s.device == device && s.copies[way] == found) s.copies[way].reset();
   }
   turn = found + 1;
   own = found;

@@ -1,4 +1,4 @@
-// Hardware queues and copy engines.
+// Hardware queues.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -304,57 +304,6 @@ TEST(four_connections, no_stream_holds_another_alone) {
       EXPECT_TRUE(d.done(d.submit(kernel_in(d.non_blocking()))));
     }
   }
-}
-
-TEST(copy_engines, one_transfer_at_a_time_in_each_direction) {
-  driver d;
-  const auto in = [&] { return d.non_blocking(); };
-  const command_id up = d.hold(upload_in(in(), 1 << 20));
-  const command_id up_next = d.submit(upload_in(in(), 1 << 20));
-  const command_id down = d.hold(download_in(in()));
-  const command_id down_next = d.submit(download_in(in()));
-  const command_id across = d.hold(copy_in(in(), copy_direction::device_to_device));
-  const command_id peer = d.submit(copy_in(in(), copy_direction::peer));
-  EXPECT_TRUE(d.running(up) && d.running(down) && d.running(across));
-  EXPECT_FALSE(d.done(up_next) || d.done(down_next) || d.done(peer));
-  d.open(up);
-  EXPECT_TRUE(d.done(up_next));
-  EXPECT_FALSE(d.done(down_next));
-  d.open(down);
-  EXPECT_TRUE(d.done(down_next));
-  d.open(across);
-  EXPECT_TRUE(d.done(peer));
-}
-
-TEST(copy_engines, each_device_has_its_own) {
-  driver d(8, {}, 2);
-  d.hold(upload_in(d.non_blocking(0), 1 << 20));
-  EXPECT_TRUE(d.done(d.submit(upload_in(d.non_blocking(1), 1 << 20))));
-}
-
-TEST(copy_engines, transfers_run_in_the_order_in_which_they_were_ready) {
-  driver d;
-  const command_id first = d.hold(download_in(d.non_blocking()));
-  std::vector<command_id> waiting;
-  for (int i = 0; i < 5; ++i) {
-    waiting.push_back(d.hold(download_in(d.non_blocking())));
-  }
-  d.open(first);
-  for (const command_id id : waiting) {
-    EXPECT_TRUE(d.running(id));
-    d.open(id);
-  }
-}
-
-TEST(copy_engines, fills_and_host_copies_wait_for_no_engine) {
-  driver d;
-  for (const copy_direction direction :
-       {copy_direction::host_to_device, copy_direction::device_to_host,
-        copy_direction::device_to_device}) {
-    d.hold(copy_in(d.non_blocking(), direction, 1 << 20));
-  }
-  EXPECT_TRUE(d.done(d.submit(fill_in(d.non_blocking()))));
-  EXPECT_TRUE(d.done(d.submit(copy_in(d.non_blocking(), copy_direction::host_to_host))));
 }
 
 // --- who is told to stand in whose way

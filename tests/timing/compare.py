@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed")
+UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -39,6 +39,7 @@ GROUPS = (
     ("unseen: the same, 1 or 32 connections", 5, 15, r"overlap\.conn(1|32)\."),
     ("unseen: the same, 2 connections", None, None, r"overlap\.conn2\."),
     ("unseen: waves, chains, graphs, priorities", 5, 15, r"kernels\.(?!calls)"),
+    ("unseen: copies of several streams", 5, 15, r"orders\."),
     ("unseen: memory and arithmetic", 10, 35, r"work\.|methods\."),
     ("unseen: variations of streams and graphs", 5, 15,
      r"variations\.(conn4\.)?(hook|beside|sleep|three|mixed|priority|chain\d+\.us[1-9])"),
