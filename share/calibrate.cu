@@ -518,22 +518,31 @@ void calibration::copies() {
   put("copy_look_ns", to_and_fro() - undisturbed);
   *static_cast<volatile int*>(later) = 1;
   MUST(cudaDeviceSynchronize());
-  // Copies in turns on two streams against as many on one.
-  const auto turns = [&](cudaStream_t other) {
-    const int rounds = 20;
-    return chain(s_, 1,
-                 [&] {
-                   MUST(cudaEventRecord(plain_, s_));
-                   MUST(cudaStreamWaitEvent(other, plain_, 0));
-                   for (int i = 0; i < rounds; ++i)
-                     MUST(cudaMemcpyAsync(device_ + (i % 2) * mib, pinned_ + (i % 2) * mib, some,
-                                          cudaMemcpyHostToDevice, i % 2 == 0 ? s_ : other));
-                   MUST(cudaEventRecord(back_, other));
-                   MUST(cudaStreamWaitEvent(s_, back_, 0));
-                 }) /
-           rounds;
+  // Copies in turns on five streams against as many on one. With more streams than there are queues
+  // of copies, here four, each copy is of another stream than the one before; with fewer, a device
+  // copies all of a stream first.
+  std::vector<cudaStream_t> five{s_, t_};
+  for (int i = 0; i < 3; ++i)
+    MUST(cudaStreamCreateWithFlags(&five.emplace_back(), cudaStreamNonBlocking));
+  const auto copies = [&](const std::vector<cudaStream_t>& streams, std::size_t count) {
+    return chain(s_, 1, [&] {
+      MUST(cudaEventRecord(plain_, s_));
+      for (const cudaStream_t one : streams) MUST(cudaStreamWaitEvent(one, plain_, 0));
+      for (std::size_t i = 0; i < count; ++i)
+        MUST(cudaMemcpyAsync(device_ + i % 2 * mib, pinned_ + i % 2 * mib, some,
+                             cudaMemcpyHostToDevice, streams[i % streams.size()]));
+      for (const cudaStream_t one : streams) {
+        MUST(cudaEventRecord(back_, one));
+        MUST(cudaStreamWaitEvent(s_, back_, 0));
+      }
+    });
   };
-  put("copy_switch_ns", turns(t_) - turns(s_));
+  const auto each = [&](const std::vector<cudaStream_t>& streams) {
+    constexpr std::size_t some_copies = 20;
+    return (copies(streams, 2 * some_copies) - copies(streams, some_copies)) / some_copies;
+  };
+  put("copy_switch_ns", each(five) - each({s_}));
+  for (std::size_t i = 2; i < five.size(); ++i) MUST(cudaStreamDestroy(five[i]));
 
   put("copy_inside_ns", between_events(s_, [&] { copy_inside(4); }) - of("call.cudaMemcpyAsync") -
                             of("inside_copy_ns"));
