@@ -1,6 +1,5 @@
 #include "compiler/pass/cleanup.hpp"
 
-#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/DebugInfo.h>
 #include <llvm/IR/InstIterator.h>
@@ -8,8 +7,6 @@
 namespace sb::pass {
 
 using namespace llvm;
-
-namespace {
 
 void reach_constants(Constant* constant, SetVector<GlobalValue*>& live, DenseSet<Constant*>& seen) {
   if (!seen.insert(constant).second) {
@@ -25,8 +22,6 @@ void reach_constants(Constant* constant, SetVector<GlobalValue*>& live, DenseSet
     }
   }
 }
-
-}  // namespace
 
 void drop_unreachable(Module& module, ArrayRef<Function*> roots) {
   for (const char* name : {"llvm.used", "llvm.compiler.used", "llvm.global_ctors",

@@ -4,6 +4,7 @@
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Support/raw_ostream.h>
@@ -59,28 +60,13 @@ struct version {
   unsigned part = 0;
 };
 
-void reach(Constant* constant, std::vector<GlobalValue*>& found, DenseSet<Constant*>& seen) {
-  if (!seen.insert(constant).second) {
-    return;
-  }
-  if (auto* global = dyn_cast<GlobalValue>(constant)) {
-    found.push_back(global);
-    return;
-  }
-  for (Value* operand : constant->operands()) {
-    if (auto* inner = dyn_cast<Constant>(operand)) {
-      reach(inner, found, seen);
-    }
-  }
-}
-
 version version_of(GlobalVariable& descriptor) {
   version one;
   one.descriptor = &descriptor;
-  std::vector<GlobalValue*> found;
+  SetVector<GlobalValue*> found;
   DenseSet<Constant*> seen;
   seen.insert(&descriptor);
-  reach(descriptor.getInitializer(), found, seen);
+  reach_constants(descriptor.getInitializer(), found, seen);
   for (std::size_t i = 0; i < found.size(); ++i) {
     auto* variable = dyn_cast<GlobalVariable>(found[i]);
     if (variable && is_descriptor(*variable)) {
@@ -88,7 +74,7 @@ version version_of(GlobalVariable& descriptor) {
     }
     one.reached.insert(found[i]);
     if (variable && variable->hasInitializer()) {
-      reach(variable->getInitializer(), found, seen);
+      reach_constants(variable->getInitializer(), found, seen);
     } else if (auto* function = dyn_cast<Function>(found[i])) {
       // Vectors without a rest, and perhaps no loop (usual_blocks.hpp): that takes longer.
       const unsigned each = shared_memory_of(*function) ? 2 : 1;
@@ -97,7 +83,7 @@ version version_of(GlobalVariable& descriptor) {
         one.work += each;
         for (Value* operand : inst.operands()) {
           if (auto* constant = dyn_cast<Constant>(operand)) {
-            reach(constant, found, seen);
+            reach_constants(constant, found, seen);
           }
         }
       }
