@@ -1,6 +1,7 @@
 """Compiling and linking with nvcc: inputs, phases, outputs, host options."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -149,6 +150,18 @@ class Phases(NvccTest):
         self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
         self.assertLessEqual(done.stderr.count("generated"), 1, done.stderr)
 
+    def test_a_second_process_that_fails_fails_the_compilation(self):
+        self.write("a.cu", self.MANY_KERNELS)
+        lines = self.nvcc("-dryrun", "-c", "a.cu").stderr.splitlines()
+        line = shlex.split(next(line for line in lines if "-fpass-plugin" in line)[3:])
+        line[line.index("-o") + 1] = "-"
+        for second, is_there in ((self.folder / "b.o", True), ("/dev/full", False)):
+            with open(self.folder / "a.o", "wb") as first:
+                done = subprocess.run(line, cwd=self.folder, stdout=first, stderr=subprocess.DEVNULL,
+                                      env={**self.environment, "SB_SECOND_PART": str(second)})
+            self.assertEqual(done.returncode == 0, is_there)
+        self.assertGreater((self.folder / "b.o").stat().st_size, 0)
+
     def test_functions_that_kernels_hand_to_each_other_are_the_same(self):
         text = self.MANY_KERNELS.replace("__global__ void last(int* out) {", """
       __device__ int twice(int v) { return 2 * v; }
@@ -161,6 +174,26 @@ class Phases(NvccTest):
         self.write("b.cu", text)
         self.nvcc("b.cu", "-o", "b")
         self.assertEqual(self.output("a"), self.output("b"))
+
+    def test_an_object_has_its_image_whatever_the_host_compiler_is_told(self):
+        self.write("a.cu", DOUBLING)
+        for options in (["-g"], ["-Xcompiler", "-fsanitize=address"], ["-Xcompiler", "-ffunction-sections"],
+                        ["-Xcompiler", "--coverage"], ["-Xcompiler", "-gsplit-dwarf", "-g"]):
+            self.nvcc(*options, "-c", "a.cu", "-o", "b.o")
+            self.nvcc(*options, "b.o", "-o", "b")
+            self.assertEqual(self.output("b", ASAN_OPTIONS="detect_leaks=0"), "ok\n", options)
+        self.assertTrue((self.folder / "b.gcno").exists())
+        self.assertTrue((self.folder / "b.dwo").exists())
+        self.assert_temporaries_are_gone()
+
+    def test_a_failed_compilation_leaves_no_object(self):
+        for error in ("__global__ void k() { undeclared(); }\n", "void f() { undeclared(); }\n"):
+            self.write("a.cu", DOUBLING)
+            self.nvcc("-c", "a.cu")
+            self.write("a.cu", error + DOUBLING)
+            self.refused("-c", "a.cu")
+            self.assertFalse((self.folder / "a.o").exists(), error)
+        self.assert_temporaries_are_gone()
 
     def test_any_suffix_with_x_cu(self):
         self.write("a.cpp", DOUBLING)

@@ -6,11 +6,14 @@
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <utility>
 
 #include "device_object.hpp"
 #include "diagnostics.hpp"
 #include "driver.hpp"
 #include "header_cache.hpp"
+#include "host_object.hpp"
 #include "rewrite.hpp"
 
 namespace sb::nvcc {
@@ -23,7 +26,7 @@ arguments joined(arguments first, const arguments& second) {
   return first;
 }
 
-// The name under which the host pass finds the device image: its descriptor 3 is our pipe.
+// The name under which the host pass finds the device code: its descriptor 3 is our pipe.
 constexpr const char* pipe_name = "/dev/fd/3";
 
 constexpr const char* header = "cuda_runtime.h";
@@ -38,6 +41,43 @@ bool blames_cache(const finished& end) {
                              end.errors.find("precompiled") != std::string::npos);
 }
 
+// The host's half of a .cu, which is compiled beside the device's. One that is fed reads the device
+// code from our pipe when its front end is done.
+class host_pass {
+ public:
+  host_pass(const arguments& line, bool is_fed) {
+    child::settings how;
+    how.capture_errors = true;
+    int ends[2] = {-1, -1};
+    if (is_fed && pipe2(ends, O_CLOEXEC) != 0)
+      throw fatal_error(std::string("Could not create a pipe: ") + std::strerror(errno));
+    how.inherit_as_3 = ends[0];
+    feed_ = ends[1];
+    process_.emplace(line, how);
+    if (is_fed) close(ends[0]);
+  }
+  host_pass(const host_pass&) = delete;
+  host_pass& operator=(const host_pass&) = delete;
+  ~host_pass() {
+    if (feed_ >= 0) close(feed_);
+  }
+
+  finished finish(const std::string& device_code) {
+    return process_->wait(std::exchange(feed_, -1), device_code);
+  }
+
+  // What it would say is not wanted.
+  finished abandon() {
+    process_->stop();
+    process_->wait();
+    return {};
+  }
+
+ private:
+  std::optional<child> process_;
+  int feed_ = -1;
+};
+
 }  // namespace
 
 // Command lines in parts: flags that a precompiled header depends on, then the others.
@@ -47,6 +87,7 @@ struct driver::passes {
   arguments image_link;              // empty with relocatable device code
   std::string source, object, device_object, image;
   std::string second_object;  // where the pass may put some of the kernels; empty: it may not
+  std::string unfilled;  // the object before it gets the image; empty: it has the image at once
 
   [[nodiscard]] arguments embedding(const std::string& file) const {
     if (image_link.empty()) return {"-Xclang", "-fembed-offload-object=" + file};
@@ -55,9 +96,10 @@ struct driver::passes {
   [[nodiscard]] arguments device_line(const arguments& including) const {
     return joined(joined(device, including), device_rest);
   }
-  [[nodiscard]] arguments host_line(const arguments& including, const std::string& file) const {
+  [[nodiscard]] arguments host_line(const arguments& including, const std::string& file,
+                                    const std::string& result) const {
     arguments line = joined(joined(joined(host, including), host_rest), embedding(file));
-    add(line, {"-c", source, "-o", object});
+    add(line, {"-c", source, "-o", result});
     return line;
   }
 };
@@ -72,6 +114,7 @@ driver::passes driver::passes_for(const input& source, const std::string& object
   if (!relocatable) lines.image_link = image_link({lines.device_object}, lines.image);
   if (!relocatable && !keeps_device_lines() && !o_.syntax_only_device)
     lines.second_object = temporary(source, ".dev2.o");
+  if (!relocatable && can_be_filled(o_.host_options)) lines.unfilled = temporary(source, ".host.o");
 
   arguments common = {tools_.clang};
   add(common, cuda_flags());
@@ -113,7 +156,7 @@ void driver::compile_cuda(const input& source, const std::string& object) {
   const passes lines = passes_for(source, object);
   show(lines.device_line({"-include", header}));
   if (!lines.image_link.empty()) show(lines.image_link);
-  show(lines.host_line({"-include", header}, lines.image));
+  show(lines.host_line({"-include", header}, lines.image, object));
   if (o_.dry_run) return;
   run_passes(lines);
   const std::string rule = dependency_file(source);
@@ -148,6 +191,25 @@ finished driver::compile_device(const passes& lines, const arguments& including)
   return nvcc::run(line, how);
 }
 
+// The device pass and the link of its image.
+finished driver::make_image(const passes& lines, const arguments& including) {
+  finished end = compile_device(lines, including);
+  if (end.status == 0 && !lines.image_link.empty() && !o_.syntax_only_device) {
+    child::settings how;
+    how.capture_errors = true;
+    const bool in_two = file_exists(lines.second_object);
+    const finished linked =
+        nvcc::run(in_two ? image_link({lines.device_object, lines.second_object}, lines.image)
+                         : lines.image_link,
+                  how);
+    end.status = linked.status == 0 ? 0 : link_failed;
+    end.errors += linked.errors;
+  }
+  if (const std::string said = limits_exceeded(end.errors, "ptxas"); !said.empty())
+    end = {limits_failed, said};
+  return end;
+}
+
 void driver::run_passes(const passes& lines) {
   const header_cache::pair cached =
       o_.syntax_only_device ? header_cache::pair{} : headers_.get(lines.device, lines.host);
@@ -156,56 +218,31 @@ void driver::run_passes(const passes& lines) {
     const auto including = [&](const std::string& entry) {
       return use_cache ? header_cache::flags(entry) : arguments{"-include", header};
     };
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0)
-      throw fatal_error(std::string("Could not create a pipe: ") + std::strerror(errno));
-    child::settings device_settings;
-    device_settings.capture_errors = true;
-    child::settings host_settings = device_settings;
-    host_settings.inherit_as_3 = ends[0];
-    child host_child(lines.host_line(including(cached.host), pipe_name), host_settings);
-    close(ends[0]);
-    finished device_end, host_end;
-    try {
-      device_end = compile_device(lines, including(cached.device));
-      if (device_end.status == 0 && !lines.image_link.empty() && !o_.syntax_only_device) {
-        const bool in_two = file_exists(lines.second_object);
-        const finished linked =
-            nvcc::run(in_two ? image_link({lines.device_object, lines.second_object}, lines.image)
-                             : lines.image_link,
-                      device_settings);
-        device_end.status = linked.status == 0 ? 0 : link_failed;
-        device_end.errors += linked.errors;
-      }
-    } catch (...) {
-      close(ends[1]);
-      throw;
-    }
-    if (const std::string said = limits_exceeded(device_end.errors, "ptxas"); !said.empty()) {
-      device_end.errors = said;
-      device_end.status = limits_failed;
-    }
-    if (device_end.status == 0) {
-      std::string image;
-      if (!o_.syntax_only_device)
-        image = lines.image_link.empty() ? wrap_device_code(read_file(lines.device_object))
-                                         : read_file(lines.image);
-      host_end = host_child.wait(ends[1], image);
-    } else {
-      close(ends[1]);
-      host_child.stop();
-      host_child.wait();
+    const bool is_fed = lines.unfilled.empty();
+    host_pass host(lines.host_line(including(cached.host), is_fed ? pipe_name : "/dev/null",
+                                   is_fed ? lines.object : lines.unfilled),
+                   is_fed);
+    const finished device_end = make_image(lines, including(cached.device));
+    std::string image;
+    if (device_end.status == 0 && !o_.syntax_only_device)
+      image = lines.image_link.empty() ? wrap_device_code(read_file(lines.device_object))
+                                       : read_file(lines.image);
+    const finished host_end = device_end.status == 0 ? host.finish(image) : host.abandon();
+    const bool is_done = device_end.status == 0 && host_end.status == 0;
+    if (!is_done)
       remove_output(lines.object);
-    }
+    else if (!is_fed)
+      write_file(lines.object, filled_object(read_file(lines.unfilled), image));
     if (use_cache && (blames_cache(device_end) || blames_cache(host_end))) {
       header_cache::forget(cached);
       use_cache = false;
       continue;
     }
     report(device_end, host_end);
-    for (const finished* end : {&device_end, &host_end})
-      if (end->status != 0)
-        throw tool_failed{end->status == 1 ? exit_status(end->errors) : end->status};
+    if (!is_done) {
+      const finished& failed = device_end.status != 0 ? device_end : host_end;
+      throw tool_failed{failed.status == 1 ? exit_status(failed.errors) : failed.status};
+    }
     return;
   }
 }

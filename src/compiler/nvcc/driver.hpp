@@ -1,14 +1,14 @@
 // One invocation of nvcc: from options to commands.
 //
 //   .cu   device pass (clang, with the pass plugin)   -> object -> ld.lld -> device image
-//         host pass (clang) embeds the image          -> object
+//         host pass (clang)                           -> object, which gets the image
 //         with -rdc=true: device pass writes bitcode, which the host object carries; linking merges
 //         the bitcode of all inputs, makes one image, and an object that registers it
 //   .cpp  host compiler                               -> object
 //   all   host linker, with libcudart
 //
-// Both passes of a .cu run at the same time: the host pass gets the image through a pipe and needs
-// it only when its front end is done.
+// Both passes of a .cu run at the same time. Bitcode reaches the host pass through a pipe, when its
+// front end is done; so does the image where the object cannot get it afterwards (host_object.hpp).
 #pragma once
 
 #include <mutex>
@@ -46,6 +46,7 @@ class driver {
   [[nodiscard]] passes passes_for(const input& source, const std::string& object);
   void run_passes(const passes& lines);
   finished compile_device(const passes& lines, const arguments& including);
+  finished make_image(const passes& lines, const arguments& including);
   void report(const finished& device, const finished& host);
 
   // flags.cpp
