@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/allocation_parts.hpp"
 #include "analysis/program.hpp"
 
 namespace sb::analysis {
@@ -55,8 +56,10 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
                      const graph_costs& costs);
 
 // Operations that touch the same bytes, one of them writing, keep their order whatever else is
-// changed. To be called before the change.
-void keep_data_order(const trace::trace& t, program& p);
+// changed. To be called before the change. Kernels that were given different ones of the parts use
+// different bytes; the answer says whether some are independent only because of that.
+enum class assumes_parts : bool { no, yes };
+assumes_parts keep_data_order(const trace::trace& t, program& p, const allocation_parts& parts);
 
 // --- looking things up
 
@@ -66,6 +69,9 @@ enum class data_view : std::uint8_t {
   likely,   // two kernels with pointers to different places of an allocation touch different bytes
 };
 [[nodiscard]] bool share_data(const trace::operation& a, const trace::operation& b, data_view view);
+
+// Two ranges of one allocation: they have a byte in common, one of them writing.
+[[nodiscard]] bool meet(const trace::byte_range& a, const trace::byte_range& b);
 
 // By operation: the step that issues it.
 [[nodiscard]] std::vector<step_place> issuers(const program& p);

@@ -10,20 +10,27 @@ namespace {
 struct touch {
   number operation = none;
   number stream = none;
-  trace::byte_range range;
+  trace::byte_range range;  // the part that it is taken for
+  bool whole = false;       // it was not exact
 };
+
+bool one_writes(const trace::byte_range& a, const trace::byte_range& b) {
+  return a.how != trace::access::read || b.how != trace::access::read;
+}
+
+}  // namespace
 
 // A kernel's range is the whole allocation and not exact: it may touch any of it.
 bool meet(const trace::byte_range& a, const trace::byte_range& b) {
-  const bool write = a.how != trace::access::read || b.how != trace::access::read;
-  if (!write) return false;
+  if (!one_writes(a, b)) return false;
   if (!a.exact || !b.exact) return true;
   return a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 }
 
+namespace {
+
 bool meet_likely(const trace::byte_range& a, const trace::byte_range& b) {
-  const bool write = a.how != trace::access::read || b.how != trace::access::read;
-  if (!write) return false;
+  if (!one_writes(a, b)) return false;
   // A range that is not exact begins where the pointer points; how far the kernel goes from there
   // is not known.
   if (!a.exact && !b.exact) return a.offset == b.offset;
@@ -63,7 +70,7 @@ class barriers {
   std::vector<number> streams_;  // that have any
 };
 
-constexpr std::size_t remembered = 64;  // of an allocation: its last touches
+constexpr std::size_t remembered = 128;  // of an allocation: its last touches
 
 }  // namespace
 
@@ -80,19 +87,24 @@ bool share_data(const trace::operation& a, const trace::operation& b, data_view 
   return false;
 }
 
-void keep_data_order(const trace::trace& t, program& p) {
+assumes_parts keep_data_order(const trace::trace& t, program& p, const allocation_parts& parts) {
+  bool assumed = false;
   std::vector<std::vector<touch>> touches(t.allocations.size() + 1);  // the last: no allocation
   std::vector<number> streams;
+  std::vector<const touch*> apart;  // of each stream, the last whose part is another one
   barriers all(t.streams.size());
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
     all.add(t, i, p.tasks[i].after);
-    for (const trace::byte_range& r : o.ranges) {
-      if (is_anything(r)) continue;
+    for (std::size_t at = 0; at < o.ranges.size(); ++at) {
+      if (is_anything(o.ranges[at])) continue;
+      const trace::byte_range r = parts.range(o, at);
+      const bool whole = !o.ranges[at].exact;
       std::vector<touch>& earlier =
           touches[std::min<std::size_t>(r.allocation, t.allocations.size())];
       // Of each stream, the last one that meets this: the ones before it are behind it already.
       streams.assign(1, o.stream);
+      apart.clear();
       const std::size_t oldest = earlier.size() > remembered ? earlier.size() - remembered : 0;
       for (std::size_t k = earlier.size(); k-- > oldest;) {
         const touch* before = &earlier[k];
@@ -101,14 +113,26 @@ void keep_data_order(const trace::trace& t, program& p) {
         if (!seen && meet(before->range, r)) {
           streams.push_back(before->stream);
           p.tasks[i].after.push_back(before->operation);
+        } else if (!seen && (whole || before->whole) && one_writes(before->range, r) &&
+                   std::none_of(apart.begin(), apart.end(),
+                                [&](const touch* one) { return one->stream == before->stream; })) {
+          apart.push_back(before);
         }
+      }
+      // Where not all can be looked at, what is not known to be apart is not taken for it.
+      for (const touch* before : apart) {
+        const bool seen =
+            std::find(streams.begin(), streams.end(), before->stream) != streams.end();
+        if (oldest > 0 && !seen) p.tasks[i].after.push_back(before->operation);
+        assumed |= oldest == 0;
       }
       // Many are dropped at once: one at a time, all others would be moved each time.
       if (earlier.size() >= 16 * remembered)
         earlier.erase(earlier.begin(), earlier.end() - remembered);
-      earlier.push_back({i, o.stream, r});
+      earlier.push_back({i, o.stream, r, whole});
     }
   }
+  return assumed ? assumes_parts::yes : assumes_parts::no;
 }
 
 }  // namespace sb::analysis

@@ -47,7 +47,7 @@ void look_when_loaded(const trace::trace& t, const program& p, explanation& e) {
   if (std::all_of(p.tasks.begin(), p.tasks.end(), [](const task& k) { return k.loading.empty(); }))
     return;
   program loaded = p;
-  keep_data_order(t, loaded);
+  keep_data_order(t, loaded, allocation_parts());
   for (task& k : loaded.tasks) k.loading.clear();
   const timing base = replay(loaded);
   const evidence what(t, loaded, base, e.overlap);

@@ -1,6 +1,7 @@
 #include "analysis/program.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/sort_stably.hpp"
@@ -195,6 +196,17 @@ program skeleton_of(const trace::trace& recorded) {
   }
   for (const trace::operation& o : recorded.operations) {
     p.tasks.push_back(task_of(o, recorded.operations.size(), p));
+  }
+
+  // A wait for a record that was over names the event alone; after a change it may not be over.
+  std::map<number, number> records;  // by event: the newest so far
+  for (number i = 0; i < recorded.operations.size(); ++i) {
+    const trace::operation& o = recorded.operations[i];
+    if (o.event == none) continue;
+    if (o.kind == trace::operation_kind::event_record) records[o.event] = i;
+    if (o.kind != trace::operation_kind::event_wait || o.record != none) continue;
+    if (const auto found = records.find(o.event); found != records.end())
+      p.tasks[i].record = found->second;
   }
 
   std::vector<std::vector<number>> issued(recorded.calls.size());

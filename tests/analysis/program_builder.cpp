@@ -281,6 +281,13 @@ program_builder& program_builder::writes(number allocation, std::uint64_t offset
   return *this;
 }
 
+program_builder& program_builder::writes_from(number allocation, std::uint64_t offset) {
+  const std::uint64_t bytes = trace_.allocations[allocation].bytes - offset;
+  trace_.operations.back().ranges.push_back(
+      {allocation, offset, bytes, trace::access::read_write, false});
+  return *this;
+}
+
 trace::trace program_builder::run() const {
   trace::trace t = retimed(trace_, program_, replay(program_, record_waits::yes));
   for (trace::allocation& a : t.allocations) {

@@ -76,6 +76,8 @@ class program_builder {
   program_builder& writes(number allocation);
   program_builder& reads(number allocation, std::uint64_t offset, std::uint64_t bytes);
   program_builder& writes(number allocation, std::uint64_t offset, std::uint64_t bytes);
+  // By a kernel's pointer: from there on, nobody knows how far.
+  program_builder& writes_from(number allocation, std::uint64_t offset);
 
   [[nodiscard]] task& task_of(number operation) { return program_.tasks[operation]; }
   [[nodiscard]] const program& written() const { return program_; }

@@ -50,6 +50,12 @@ class Advice(unittest.TestCase):
         self.check("wait-in-loop", 2, "kernels")
         self.check("wait-in-loop", 10, "polled")
 
+    def test_a_wait_between_kernels_that_use_parts_of_one_allocation(self):
+        self.check("wait-in-loop", 5, "slices")
+
+    def test_an_event_behind_several_parts(self):
+        self.check("event-recorded-late", 5, "brought")
+
     def test_a_wait_one_turn_later(self):
         self.check("wait-in-loop", 2, "parts_out")
 

@@ -10,7 +10,7 @@ void find_default_stream_barrier(const evidence& e, findings& out) {
   const std::vector<held_operation> held = held_by(e.t, trace::wait_cause::legacy_barrier);
   if (held.empty()) return;
   program changed = e.p;
-  keep_data_order(e.t, changed);
+  const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   make_non_blocking(changed);
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
@@ -30,6 +30,7 @@ void find_default_stream_barrier(const evidence& e, findings& out) {
   f.cost = cost;
   add_operations(e.t, f, operations_of(held));
   describe(e.t, f, held);
+  add_assumption(f, parts);
   out.push_back(std::move(f));
 }
 

@@ -10,21 +10,77 @@
 
 namespace sb::analysis {
 
+namespace {
+
+constexpr std::size_t far = 256;  // operations looked at on either side
+
+// The operations of each stream, and where each is in its stream's list.
+struct stream_lists {
+  explicit stream_lists(const trace::trace& t) : of(t.streams.size()), at(t.operations.size()) {
+    for (number i = 0; i < t.operations.size(); ++i) {
+      if (t.operations[i].stream >= of.size()) continue;
+      at[i] = of[t.operations[i].stream].size();
+      of[t.operations[i].stream].push_back(i);
+    }
+  }
+  std::vector<std::vector<number>> of;
+  std::vector<std::size_t> at;
+};
+
+bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
+
+// Of the work in front of a record, the first that the stream behind a wait for it needs, when that
+// needs the rest only later: `beside` is how long the rest takes. None: it needs all of it, or
+// nobody knows.
+struct first_part {
+  number needed = none;
+  nanoseconds beside = 0;
+};
+
+first_part first_part_of(const evidence& e, const allocation_parts& parts,
+                         const stream_lists& lists, number wait) {
+  const trace::trace& t = e.t;
+  const number record = t.operations[wait].record;
+  const std::vector<number>& theirs = lists.of[t.operations[record].stream];
+  const std::vector<number>& ours = lists.of[t.operations[wait].stream];
+  const trace::operation* first = nullptr;
+  for (std::size_t k = lists.at[wait] + 1; k < std::min(ours.size(), lists.at[wait] + far); ++k) {
+    const trace::operation& o = t.operations[ours[k]];
+    if (!is_work(o)) continue;
+    if (o.ranges.empty() || touches_anything(o)) return {};
+    if (first == nullptr) first = &o;
+  }
+  first_part found;
+  for (std::size_t i = lists.at[record];
+       first != nullptr && i-- > 0 && lists.at[record] - i < far;) {
+    const trace::operation& before = t.operations[theirs[i]];
+    if (!is_work(before)) continue;
+    if (before.ranges.empty()) return {};
+    if (parts.share_data(before, *first)) {
+      found.needed = theirs[i];
+      return found;
+    }
+    found.beside += e.p.tasks[theirs[i]].duration;
+  }
+  return {};
+}
+
+}  // namespace
+
 void find_late_records(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
-  std::vector<std::vector<number>> streams(t.streams.size());
-  std::vector<std::size_t> at(t.operations.size());
-  for (number i = 0; i < t.operations.size(); ++i) {
-    if (t.operations[i].stream >= streams.size()) continue;
-    at[i] = streams[t.operations[i].stream].size();
-    streams[t.operations[i].stream].push_back(i);
-  }
-  constexpr std::size_t far = 256;  // operations looked at on either side
+  const std::vector<held_operation> waits = held_by(t, trace::wait_cause::event);
+  if (waits.empty()) return;
+  const stream_lists lists(t);
+  const allocation_parts& parts = e.parts();
+  const std::vector<std::vector<number>>& streams = lists.of;
+  const std::vector<std::size_t>& at = lists.at;
 
   program changed = e.p;
   std::vector<held_operation> held;
   std::vector<number> records;
-  for (const held_operation& h : held_by(t, trace::wait_cause::event)) {
+  bool in_parts = false;
+  for (const held_operation& h : waits) {
     const trace::operation& wait = t.operations[h.operation];
     if (wait.kind != trace::operation_kind::event_wait || wait.record == none ||
         e.t.operations[wait.record].stream >= e.t.streams.size()) {
@@ -47,12 +103,25 @@ void find_late_records(const evidence& e, findings& out) {
       }
       if (needed == end) beside += changed.tasks[theirs[i]].duration;
     }
-    if (needed == end || beside == 0) continue;
+    if (needed == end) continue;
+    if (beside == 0) {
+      const first_part part = first_part_of(e, parts, lists, h.operation);
+      if (part.needed == none || part.beside == 0) continue;
+      // An event behind each part: what the data needs is all that is left of the waits for this
+      // one.
+      for (const number one : ours)
+        if (t.operations[one].record == wait.record) changed.tasks[one].record = none;
+      held.push_back({h.operation, {.from = part.needed, .cause = h.by.cause}, part.beside});
+      records.push_back(wait.record);
+      in_parts = true;
+      continue;
+    }
     changed.tasks[h.operation].record = theirs[needed];
     held.push_back({h.operation, {.from = theirs[needed], .cause = h.by.cause}, beside});
     records.push_back(wait.record);
   }
   if (held.empty()) return;
+  const assumes_parts assumed = in_parts ? keep_data_order(t, changed, parts) : assumes_parts::no;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 
@@ -65,6 +134,10 @@ void find_late_records(const evidence& e, findings& out) {
       "the "
       "other stream uses and the record there is more.";
   f.change = "Call cudaEventRecord right behind the work whose result the other stream uses.";
+  if (in_parts)
+    f.change +=
+        " Where that uses several results one after another, record an event behind each, and wait "
+        "for each in front of what uses it.";
   f.cost = cost;
   add_operations(t, f, records);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, held.size()); ++i) {
@@ -72,6 +145,7 @@ void find_late_records(const evidence& e, findings& out) {
                                      stream_name(t, t.operations[held[i].operation].stream),
                                      name_of(t, held[i].by.from), text_of_time(held[i].time)));
   }
+  add_assumption(f, assumed);
   out.push_back(std::move(f));
 }
 

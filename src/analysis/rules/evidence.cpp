@@ -54,6 +54,13 @@ void add_calls(const trace::trace& t, finding& f, const std::vector<number>& cal
   }
 }
 
+void add_assumption(finding& f, assumes_parts parts) {
+  if (parts == assumes_parts::no) return;
+  f.evidence.emplace_back(
+      "launches of one kernel with pointers to different places of an allocation are taken to use "
+      "different parts of it");
+}
+
 std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cause) {
   std::vector<held_operation> held;
   for (number i = 0; i < t.operations.size(); ++i) {
@@ -215,6 +222,11 @@ std::vector<repeated_call> find_repeated_calls(const trace::trace& t, const prog
 }
 
 }  // namespace
+
+const allocation_parts& evidence::parts() const {
+  if (!parts_) parts_.emplace(t);
+  return *parts_;
+}
 
 const std::vector<repeated_call>& evidence::repeated_calls() const {
   if (!repeated_) repeated_ = find_repeated_calls(t, p);

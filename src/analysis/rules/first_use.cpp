@@ -11,7 +11,7 @@ void find_first_uses(const evidence& e, findings& out) {
   const std::vector<held_operation> held = held_by(e.t, trace::wait_cause::loading);
   if (held.empty()) return;
   program changed = e.p;
-  keep_data_order(e.t, changed);
+  const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   for (task& t : changed.tasks) t.loading.clear();
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
@@ -29,6 +29,7 @@ void find_first_uses(const evidence& e, findings& out) {
   f.cost = cost;
   add_operations(e.t, f, operations_of(held));
   describe(e.t, f, held);
+  add_assumption(f, parts);
   out.push_back(std::move(f));
 }
 

@@ -63,7 +63,7 @@ void find_idle_streams(const evidence& e, findings& out) {
   }
   const std::vector<repeated_call>& loops = e.repeated_calls();
   program changed = e.p;
-  keep_data_order(e.t, changed);
+  const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   std::vector<number> calls;
   std::set<std::pair<number, number>> pairs;
   for (number thread = 0; thread < e.p.threads.size(); ++thread) {
@@ -113,6 +113,7 @@ void find_idle_streams(const evidence& e, findings& out) {
         text_of_time(spans[behind].begin - spans[before].end), stream_name(e.t, behind),
         text_of_time(spans[before].work), text_of_time(spans[behind].work)));
   }
+  add_assumption(f, parts);
   out.push_back(std::move(f));
 }
 

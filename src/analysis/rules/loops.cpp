@@ -114,7 +114,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
     if (!only_waits(class_of(r.name)) && !polled) continue;
     const host_use use = use_between_waits(e, r);
     program changed = e.p;
-    keep_data_order(e.t, changed);
+    const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     finding f;
     switch (use) {
       case host_use::may_need_each_wait:
@@ -145,6 +145,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
     const nanoseconds cost = e.gain(changed);
     if (!e.worth(cost)) continue;
     add_loop(e, f, calls_of(e.p, r), cost);
+    add_assumption(f, parts);
     f.rule = "wait-in-loop";
     f.title = fmt::format("{}{} in a loop{}", r.name, polled ? " until the work is done," : "",
                           use == host_use::none ? "" : ", for a result of each turn");
@@ -159,7 +160,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
   for (const repeated_call& r : e.repeated_calls()) {
     if (class_of(r.name) != call_class::copy) continue;
     program changed = e.p;
-    keep_data_order(e.t, changed);
+    const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     const nanoseconds call_time = async_copy_call_time(e.t);
     const bool one_result = bring_one_result(e, r);
     std::vector<number> copies;
@@ -188,6 +189,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     if (!e.worth(cost)) continue;
     finding f;
     add_loop(e, f, calls_of(e.p, r), cost);
+    add_assumption(f, parts);
     f.rule = "synchronous-copy-in-loop";
     f.title = fmt::format("{} in a loop", r.name);
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";

@@ -38,9 +38,12 @@ struct evidence {
   [[nodiscard]] nanoseconds gain(const program& changed) const;
   // A part of the device's work that is worth mentioning.
   [[nodiscard]] bool worth(nanoseconds time) const;
-  [[nodiscard]] const std::vector<repeated_call>& repeated_calls() const;  // looked for once
+  // Looked for once.
+  [[nodiscard]] const std::vector<repeated_call>& repeated_calls() const;
+  [[nodiscard]] const allocation_parts& parts() const;
 
  private:
+  mutable std::optional<allocation_parts> parts_;
   mutable std::optional<std::vector<repeated_call>> repeated_;
 };
 
@@ -83,6 +86,9 @@ void find_faults(const trace::trace& t, findings& out);
 // A finding of operations: their numbers, calls, lines and how many there are.
 void add_operations(const trace::trace& t, finding& f, const std::vector<number>& operations);
 void add_calls(const trace::trace& t, finding& f, const std::vector<number>& calls);
+
+// Says what a replay took for granted.
+void add_assumption(finding& f, assumes_parts parts);
 
 // An operation and the edge that let it go last, with how long that kept it after everything else.
 struct held_operation {

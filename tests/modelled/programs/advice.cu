@@ -242,6 +242,48 @@ void independent(bool applied, int blocks) {
   cudaDeviceSynchronize();
 }
 
+// Kernels in two streams with parts of one allocation, and a wait in each turn; applied: behind
+// all.
+void slices(bool applied) {
+  float* device;
+  cudaMalloc(&device, 2 * part * sizeof(float));
+  cudaStream_t s[2];
+  for (cudaStream_t& one : s) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  compute<<<1, 32, 0, s[0]>>>(device, 1);
+  cudaDeviceSynchronize();
+  for (int k = 0; k < turns; ++k) {
+    for (int i = 0; i < 2; ++i)
+      compute<<<4, 64, 0, s[i]>>>(device + i * part, i == 0 ? 6000 : 4000);
+    if (!applied) cudaDeviceSynchronize();
+  }
+  cudaDeviceSynchronize();
+}
+
+// One stream brings parts, the other uses them, and waits for all of them; applied: for each.
+void brought(bool applied) {
+  constexpr int parts = 6, n = 1 << 20;
+  float *host, *device;
+  cudaMallocHost(&host, parts * n * sizeof(float));
+  cudaMalloc(&device, parts * n * sizeof(float));
+  cudaStream_t brings, uses;
+  cudaStreamCreateWithFlags(&brings, cudaStreamNonBlocking);
+  cudaStreamCreateWithFlags(&uses, cudaStreamNonBlocking);
+  cudaEvent_t here[parts];
+  for (cudaEvent_t& one : here) cudaEventCreateWithFlags(&one, cudaEventDisableTiming);
+  compute<<<1, 32, 0, uses>>>(device, 1);
+  cudaDeviceSynchronize();
+  for (int k = 0; k < parts; ++k) {
+    cudaMemcpyAsync(device + k * n, host + k * n, n * sizeof(float), cudaMemcpyHostToDevice,
+                    brings);
+    if (applied || k + 1 == parts) cudaEventRecord(here[k], brings);
+  }
+  for (int k = 0; k < parts; ++k) {
+    cudaStreamWaitEvent(uses, here[applied ? k : parts - 1], 0);
+    compute<<<8, 128, 0, uses>>>(device + k * n, 8000);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -257,6 +299,8 @@ int main(int count, char** words) {
   if (what == "copies_back") copies_back(applied);
   if (what == "pipeline") pipeline(times);
   if (what == "send_back") send_back(applied, times);
+  if (what == "slices") slices(applied);
+  if (what == "brought") brought(applied);
   if (what == "independent") independent(applied, std::atoi(words[3]));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

@@ -1,0 +1,153 @@
+// Parts of one allocation: kernels that get pointers to different places of it, and streams that
+// need one part after another.
+#include <gmock/gmock.h>
+
+#include "findings_checks.hpp"
+
+namespace sb::analysis {
+namespace {
+
+constexpr std::uint64_t part = 1 << 16;
+
+bool assumes(const finding& f) {
+  return testing::Value(f.evidence, testing::Contains(testing::HasSubstr("different parts of it")));
+}
+
+enum class pointers { to_parts, to_the_whole, to_parts_by_kernels_of_their_own, separate };
+
+// Two streams with a kernel each, and a wait of the host in each turn.
+trace::trace in_turns(pointers how, bool waits) {
+  program_builder b;
+  const number s[2] = {b.stream(), b.stream()};
+  const number memory = b.allocation(trace::memory_kind::device, 16 * part);
+  const number other = b.allocation(trace::memory_kind::device, 16 * part);
+  for (int i = 0; i < 10; ++i) {
+    for (std::uint64_t k = 0; k < 2; ++k) {
+      const bool own = how == pointers::to_parts_by_kernels_of_their_own;
+      b.line(10).kernel(s[k], own && k == 1 ? "other" : "work", k == 0 ? 30_us : 20_us);
+      b.writes_from(how == pointers::separate && k == 1 ? other : memory,
+                    how == pointers::to_the_whole || how == pointers::separate ? 0 : k * part);
+    }
+    if (waits) b.line(11).synchronize();
+  }
+  b.line(12).synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfParts, AWaitInALoopOfPartsCostsAsMuchAsWithMemoryOfTheirOwn) {
+  const trace::trace t = in_turns(pointers::to_parts, true);
+  const finding f = found(t, "wait-in-loop");
+  const finding separate = found(in_turns(pointers::separate, true), "wait-in-loop");
+  EXPECT_EQ(f.cost, separate.cost);
+  EXPECT_TRUE(assumes(f));
+  EXPECT_FALSE(assumes(separate));
+}
+
+TEST(FindingsOfParts, KernelsThatMayShareAnAllocationKeepTheirOrder) {
+  expect_without(in_turns(pointers::to_the_whole, true), "wait-in-loop");
+  expect_without(in_turns(pointers::to_parts_by_kernels_of_their_own, true), "wait-in-loop");
+}
+
+// Each reads what the other one wrote in the turn before.
+TEST(FindingsOfParts, KernelsThatTakeTurnsWithTwoPartsKeepTheirOrder) {
+  program_builder b;
+  const number s[2] = {b.stream(), b.stream()};
+  const number memory = b.allocation(trace::memory_kind::device, 16 * part);
+  for (std::uint64_t i = 0; i < 10; ++i) {
+    b.line(20).kernel(s[i % 2], "swap", 50_us);
+    b.writes_from(memory, i % 2 * part).writes_from(memory, (i + 1) % 2 * part);
+    b.line(21).synchronize();
+  }
+  const trace::trace t = b.run();
+  for (const finding& f : explain(t).findings) EXPECT_LT(f.cost, 60_us) << f.rule;
+}
+
+TEST(FindingsOfParts, ABarrierBetweenPartsCostsTheirOverlap) {
+  const auto program = [](stream_kind kind, bool whole) {
+    program_builder b;
+    const number memory = b.allocation(trace::memory_kind::device, 16 * part);
+    const number counter = b.allocation(trace::memory_kind::device, part);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      b.line(30).kernel(b.stream(kind), "work", 100_us);
+      b.writes_from(memory, whole ? 0 : i * part);
+      b.line(31).kernel(b.legacy(), "count", 3_us);
+      b.writes_from(counter, 0);
+    }
+    b.synchronize();
+    return b.run();
+  };
+  const finding f = found(program(stream_kind::blocking, false), "default-stream-barrier");
+  EXPECT_GT(f.cost, 280_us);
+  EXPECT_TRUE(assumes(f));
+  expect_without(program(stream_kind::non_blocking, false), "default-stream-barrier");
+  const explanation shared = explain(program(stream_kind::blocking, true));
+  for (const finding& one : shared.findings) EXPECT_LT(one.cost, 50_us) << one.rule;
+}
+
+// Depth first into one queue: another order would let kernels pass each other.
+TEST(FindingsOfParts, AnotherOrderOfIssueIsNotGuessed) {
+  const auto program = [](bool one_allocation) {
+    program_builder b;
+    b.connections(1);
+    const number memory = b.allocation(trace::memory_kind::device, 16 * part);
+    for (std::uint64_t i = 0; i < 4; ++i) {
+      const number own = b.allocation(trace::memory_kind::device, part), s = b.stream();
+      for (int k = 0; k < 2; ++k) {
+        b.line(35).kernel(s, "work", 100_us);
+        b.writes_from(one_allocation ? memory : own, one_allocation ? i * part : 0);
+      }
+    }
+    b.synchronize();
+    return b.run();
+  };
+  found(program(false), "issue-order");
+  expect_without(program(true), "issue-order");
+}
+
+enum class recorded { behind_each, behind_all };
+
+// Copies in one stream, and in the other kernels that use one after another what they bring.
+trace::trace brought(recorded how, bool one_allocation, bool whole) {
+  program_builder b;
+  const number in = b.stream(), work = b.stream();
+  std::vector<number> memory, events;
+  for (int i = 0; i < 6; ++i) {
+    if (i == 0 || !one_allocation)
+      memory.push_back(b.allocation(trace::memory_kind::device, 6 * part));
+    events.push_back(b.event());
+  }
+  const auto at = [&](std::uint64_t i) {
+    return std::pair(one_allocation ? memory[0] : memory[i], one_allocation ? i * part : 0);
+  };
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    b.line(40).copy(in, to_device, part, 80_us);
+    b.writes(at(i).first, at(i).second, part);
+    if (how == recorded::behind_each || i == 5) b.line(41).record(in, events[i]);
+  }
+  for (std::uint64_t i = 0; i < 6; ++i) {
+    b.line(42).wait(work, events[how == recorded::behind_each ? i : 5]);
+    b.line(43).kernel(work, "work", 70_us);
+    b.writes_from(at(i).first, whole ? 0 : at(i).second);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfParts, AnEventBehindAllPartsIsRecordedLateForTheFirst) {
+  for (const bool one_allocation : {false, true}) {
+    const trace::trace late = brought(recorded::behind_all, one_allocation, false);
+    const trace::trace mended = brought(recorded::behind_each, one_allocation, false);
+    const finding f = found(late, "event-recorded-late");
+    EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(late.end - mended.end), 10'000.0);
+    EXPECT_NE(f.change.find("an event behind each"), std::string::npos) << f.change;
+    EXPECT_EQ(assumes(f), one_allocation);
+    expect_without(mended, "event-recorded-late");
+  }
+}
+
+TEST(FindingsOfParts, AnEventBehindAllThatTheFirstKernelNeedsIsHealthy) {
+  expect_without(brought(recorded::behind_all, true, true), "event-recorded-late");
+}
+
+}  // namespace
+}  // namespace sb::analysis
