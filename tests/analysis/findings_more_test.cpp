@@ -302,6 +302,34 @@ TEST(Findings, AShortKernelBeforeTheWorkIsNoLostOverlap) {
   expect_healthy(warmed_up(stream_kind::non_blocking, 2_us));
 }
 
+// Kernels in the default stream, a wait of the host, and the work in several streams.
+trace::trace warmed_up_for(const std::string& work) {
+  program_builder b;
+  const std::vector<number> s{b.stream(), b.stream(), b.stream()};
+  b.kernel(b.legacy(), "first", 100_us);
+  b.synchronize();
+  for (int i = 0; i < 6; ++i) b.kernel(s[i % 3], work, 200_us);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AWarmUpInTheDefaultStreamIsNoLostOverlap) {
+  expect_healthy(warmed_up_for("first"));
+  EXPECT_GT(found(warmed_up_for("work"), "streams-never-overlap").cost, 80_us);
+}
+
+TEST(Findings, WhatTheDefaultStreamDoesLaterIsNoWarmUp) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.kernel(s1, "work", 100_us);
+  b.synchronize();
+  b.kernel(b.legacy(), "work", 100_us);
+  b.synchronize();
+  b.kernel(s2, "work", 100_us);
+  b.synchronize();
+  EXPECT_GT(found(b.run(), "streams-never-overlap").cost, 180_us);
+}
+
 TEST(Findings, StreamsThatTheDataKeepsApartAreHealthy) {
   program_builder b;
   const number s1 = b.stream(), s2 = b.stream();

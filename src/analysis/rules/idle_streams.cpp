@@ -15,6 +15,7 @@ namespace {
 
 struct stream_span {
   nanoseconds begin = never, end = 0, work = 0;
+  nanoseconds warming = 0;  // of the work
 };
 
 // The next work that a thread issues after a step.
@@ -48,19 +49,41 @@ bool are_ordered(const trace::trace& t, number a, number b) {
   return t.streams[a].device == t.streams[b].device && (orders(a, b) || orders(b, a));
 }
 
+bool is_work(const trace::operation& o) {
+  return o.engine != trace::engine_kind::none && o.ended != never;
+}
+
+// Kernels in a default stream before any other stream begins, which are launched again later, are
+// there to warm up: they are over before the rest begins because they are meant to be.
+void add_warming(const trace::trace& t, std::vector<stream_span>& spans) {
+  const auto by_default = [&](number s) { return t.streams[s].kind == stream_kind::legacy; };
+  nanoseconds others = never;
+  for (number s = 0; s < spans.size(); ++s)
+    if (!by_default(s)) others = std::min(others, spans[s].begin);
+  std::set<number> later;  // names
+  for (number i = static_cast<number>(t.operations.size()); i-- > 0;) {
+    const trace::operation& o = t.operations[i];
+    if (!is_work(o) || o.kind != trace::operation_kind::kernel || o.stream >= spans.size())
+      continue;
+    if (o.started >= others)
+      later.insert(o.name);
+    else if (by_default(o.stream) && later.contains(o.name))
+      spans[o.stream].warming += o.ended - o.started;
+  }
+}
+
 }  // namespace
 
 void find_idle_streams(const evidence& e, findings& out) {
   std::vector<stream_span> spans(e.t.streams.size());
   for (const trace::operation& o : e.t.operations) {
-    if (o.engine == trace::engine_kind::none || o.ended == never || o.stream >= spans.size()) {
-      continue;
-    }
+    if (!is_work(o) || o.stream >= spans.size()) continue;
     stream_span& s = spans[o.stream];
     s.begin = std::min(s.begin, o.started);
     s.end = std::max(s.end, o.ended);
     s.work += o.ended - o.started;
   }
+  add_warming(e.t, spans);
   const std::vector<repeated_call>& loops = e.repeated_calls();
   program changed = e.p;
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
@@ -92,7 +115,7 @@ void find_idle_streams(const evidence& e, findings& out) {
   // the work (one that warms up) a lost overlap.
   nanoseconds together = 0;
   for (const auto& [before, behind] : pairs)
-    together += std::min(spans[before].work, spans[behind].work);
+    together += std::min(spans[before].work - spans[before].warming, spans[behind].work);
   if (calls.empty() || !e.worth(together)) return;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
