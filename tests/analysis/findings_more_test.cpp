@@ -135,6 +135,64 @@ TEST(Findings, UrgentWorkThatWaitsForLessUrgentWorkIsFound) {
   expect_without(urgent_work(-5), "priority-inversion");
 }
 
+enum class prepares { behind_other_work, behind_what_it_needs, with_unknown_data, alone };
+
+// What the urgent stream needs comes behind a long kernel of the same stream.
+trace::trace urgent_work_behind(prepares how) {
+  program_builder b;
+  const number helper = b.stream(stream_kind::non_blocking, 0);
+  const number urgent = b.stream(stream_kind::non_blocking, -5);
+  const number bulk = b.allocation(trace::memory_kind::device, 4096);
+  const number data = b.allocation(trace::memory_kind::device, 4096);
+  const number e = b.event();
+  b.line(133).kernel(helper, "bulk", 500_us);
+  if (how != prepares::with_unknown_data) b.writes(bulk);
+  b.line(134).kernel(how == prepares::alone ? urgent : helper, "prepare", 30_us);
+  b.writes(data);
+  if (how == prepares::behind_what_it_needs) b.reads(bulk);
+  b.record(helper, e);
+  if (how != prepares::alone) b.wait(urgent, e);
+  b.line(135).kernel(urgent, "answer", 30_us);
+  b.writes(data);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, UrgentWorkWhoseNeedsStandBehindOtherWorkIsFound) {
+  const finding f = found(urgent_work_behind(prepares::behind_other_work), "priority-inversion");
+  EXPECT_GT(f.cost, 480_us);
+  EXPECT_LT(f.cost, 510_us);
+  EXPECT_NE(f.change.find("issue it in the urgent stream"), std::string::npos) << f.change;
+  for (const prepares how :
+       {prepares::behind_what_it_needs, prepares::with_unknown_data, prepares::alone})
+    expect_without(urgent_work_behind(how), "priority-inversion");
+}
+
+// What its stream waited for is needed too.
+TEST(Findings, UrgentWorkWhoseNeedsWaitForAnotherStreamIsHealthy) {
+  program_builder b;
+  const number helper = b.stream(stream_kind::non_blocking, 0);
+  const number urgent = b.stream(stream_kind::non_blocking, -5);
+  const number source = b.stream(stream_kind::non_blocking, -5);
+  const number bulk = b.allocation(trace::memory_kind::device, 4096);
+  const number data = b.allocation(trace::memory_kind::device, 4096);
+  const number made = b.event(), ready = b.event();
+  b.kernel(source, "makes", 500_us);
+  b.writes(data);
+  b.record(source, made);
+  b.kernel(helper, "bulk", 400_us);
+  b.writes(bulk);
+  b.wait(helper, made);
+  b.kernel(helper, "prepare", 30_us);
+  b.writes(data);
+  b.record(helper, ready);
+  b.wait(urgent, ready);
+  b.kernel(urgent, "answer", 30_us);
+  b.writes(data);
+  b.synchronize();
+  expect_without(b.run(), "priority-inversion");
+}
+
 trace::trace host_functions(nanoseconds length) {
   program_builder b;
   std::vector<number> s{b.stream(), b.stream(), b.stream()};

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/stream_lists.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -13,19 +14,6 @@ namespace sb::analysis {
 namespace {
 
 constexpr std::size_t far = 256;  // operations looked at on either side
-
-// The operations of each stream, and where each is in its stream's list.
-struct stream_lists {
-  explicit stream_lists(const trace::trace& t) : of(t.streams.size()), at(t.operations.size()) {
-    for (number i = 0; i < t.operations.size(); ++i) {
-      if (t.operations[i].stream >= of.size()) continue;
-      at[i] = of[t.operations[i].stream].size();
-      of[t.operations[i].stream].push_back(i);
-    }
-  }
-  std::vector<std::vector<number>> of;
-  std::vector<std::size_t> at;
-};
 
 bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/stream_lists.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -19,14 +20,106 @@ nanoseconds last_end(const timing& t, const std::vector<number>& operations) {
   return last;
 }
 
+constexpr std::size_t far = 256;          // operations looked at on either side
+constexpr std::size_t most_waits = 1000;  // looked at
+
+bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
+
+bool is_known(const trace::operation& o) { return !o.ranges.empty() && !touches_anything(o); }
+
+// Of the work in front of a record, what the stream behind a wait for it needs, directly or by way
+// of other work of these; the last first. None when it needs all of it, or nobody knows.
+struct needed_work {
+  std::vector<number> operations;
+  number limit = none;  // the operations up to this one were not looked at
+};
+
+needed_work needed_behind(const trace::trace& t, const stream_lists& lists, number wait) {
+  const number record = t.operations[wait].record;
+  const std::vector<number>& theirs = lists.of[t.operations[record].stream];
+  const std::vector<number>& ours = lists.of[t.operations[wait].stream];
+  std::vector<number> users;
+  for (std::size_t k = lists.at[wait] + 1; k < std::min(ours.size(), lists.at[wait] + far); ++k) {
+    const trace::operation& o = t.operations[ours[k]];
+    if (!is_work(o)) continue;
+    if (!is_known(o) || o.in_graph) return {};
+    users.push_back(ours[k]);
+  }
+  needed_work found;
+  bool others = false;
+  const std::size_t end = lists.at[record];
+  for (std::size_t i = end; i-- > 0;) {
+    if (end - i >= far) {
+      found.limit = theirs[i];
+      break;
+    }
+    const trace::operation& before = t.operations[theirs[i]];
+    if (!is_work(before)) continue;
+    if (!is_known(before) || before.in_graph) return {};
+    if (std::any_of(users.begin(), users.end(), [&](number user) {
+          return share_data(before, t.operations[user], data_view::careful);
+        })) {
+      found.operations.push_back(theirs[i]);
+      users.push_back(theirs[i]);
+    } else {
+      others = true;
+    }
+  }
+  return others ? found : needed_work{};
+}
+
+// The work goes to the stream that needs it. What was behind it in its own comes behind it still,
+// and it comes behind what its own stream had waited for.
+void move_to_user(const trace::trace& t, const stream_lists& lists, program& p, number wait,
+                  const needed_work& needed) {
+  const std::vector<number>& theirs = lists.of[t.operations[t.operations[wait].record].stream];
+  for (const number one : needed.operations) {
+    task& moved = p.tasks[one];
+    if (moved.stream == t.operations[wait].stream) continue;  // for an earlier wait
+    if (needed.limit != none) moved.after.push_back(needed.limit);
+    for (std::size_t i = lists.at[one]; i-- > 0 && lists.at[one] - i < far;) {
+      if (t.operations[theirs[i]].kind != trace::operation_kind::event_wait) continue;
+      moved.after.push_back(theirs[i]);
+      break;
+    }
+    for (std::size_t i = lists.at[one] + 1; i < theirs.size(); ++i) {
+      task& behind = p.tasks[theirs[i]];
+      if (!is_work(t.operations[theirs[i]]) || behind.stream == t.operations[wait].stream) continue;
+      behind.after.push_back(one);
+      break;
+    }
+    moved.stream = t.operations[wait].stream;
+    moved.what.priority = static_cast<std::int8_t>(
+        std::min<std::int32_t>(moved.what.priority, t.streams[moved.stream].priority));
+  }
+  p.tasks[wait].record = none;
+}
+
+// Streams that differ in nothing but their priority.
+bool are_alike(const trace::trace& t, number a, number b) {
+  return t.streams[a].kind == t.streams[b].kind && t.streams[a].device == t.streams[b].device;
+}
+
 }  // namespace
 
 void find_priority_inversion(const evidence& e, findings& out) {
   std::vector<held_operation> held;
   program changed = e.p;
   std::set<number> urgent_streams;
+  std::optional<stream_lists> lists;
+  std::size_t moved = 0;
   const auto priority = [&](number operation) {
     return e.t.streams[e.t.operations[operation].stream].priority;
+  };
+  const auto needed_by = [&](number wait) -> needed_work {
+    const trace::operation& o = e.t.operations[wait];
+    if (o.kind != trace::operation_kind::event_wait || o.record == none || moved >= most_waits ||
+        e.t.operations[o.record].stream >= e.t.streams.size() ||
+        !are_alike(e.t, o.stream, e.t.operations[o.record].stream)) {
+      return {};
+    }
+    if (!lists) lists.emplace(e.t);
+    return needed_behind(e.t, *lists, wait);
   };
   for (const trace::wait_cause cause :
        {trace::wait_cause::event, trace::wait_cause::queue_head, trace::wait_cause::engine_busy}) {
@@ -37,6 +130,10 @@ void find_priority_inversion(const evidence& e, findings& out) {
         set_connections(changed, 32);
       } else if (cause == trace::wait_cause::engine_busy) {
         changed.tasks[h.operation].what.kind = command_kind::section;
+      } else if (needed_work needed = needed_by(h.operation); !needed.operations.empty()) {
+        // What it needs stands behind work that it does not need, which no priority changes.
+        if (moved++ == 0) keep_data_order(e.t, changed, allocation_parts());
+        move_to_user(e.t, *lists, changed, h.operation, needed);
       } else {
         for (number i = 0; i < changed.tasks.size(); ++i) {
           task& t = changed.tasks[i];
@@ -70,6 +167,10 @@ void find_priority_inversion(const evidence& e, findings& out) {
   f.change =
       "Give the work that the urgent stream waits for the same priority, or remove what it waits "
       "for: an event, a shared hardware queue, a long copy in the same direction.";
+  if (moved > 0)
+    f.change +=
+        " In its stream that work comes behind other work, which the urgent stream does not need: "
+        "issue it in the urgent stream, or in one of its own with that priority.";
   f.cost = now - then;
   add_operations(e.t, f, operations_of(held));
   describe(e.t, f, held);
