@@ -189,5 +189,56 @@ TEST(FindingsOfGraphs, LaunchesOfOtherSizesDoNotRepeat) {
       expect_without(program(which, block), "launch-bound-kernels");
 }
 
+// --- graphs that are made in a loop
+
+enum class graphs { made_once, made_anew, of_one_graph, with_other_nodes, kept };
+
+// Turns with a launch each, in front of which the graph is captured and made executable.
+trace::trace graph_in_each_turn(graphs how) {
+  constexpr int turns = 10, length = 4;
+  program_builder b;
+  b.launch_cost = graph_launch;
+  b.allocation_cost = instantiate;
+  const number s = b.stream();
+  for (int i = 0; i < turns; ++i) {
+    const bool makes = i == 0 || how != graphs::made_once;
+    if (makes && how != graphs::of_one_graph) {
+      b.line(160).host_call("cudaStreamBeginCapture", 300);
+      for (int k = 0; k < length; ++k) b.line(161).host_call("cudaLaunchKernel", 1_us);
+      b.line(162).host_call("cudaStreamEndCapture", 300);
+    }
+    if (makes) b.line(163).host_call("cudaGraphInstantiate", instantiate);
+    const bool other = how == graphs::with_other_nodes && i % 2 == 1;
+    b.line(164).graph_of_kernels(s, "step", other ? length + 1 : length, 2_us,
+                                 how == graphs::kept ? static_cast<std::uint32_t>(i + 1) : 1);
+    if (makes) b.line(165).host_call("cudaGraphExecDestroy", 5_us);
+  }
+  for (std::uint32_t i = 0; how == graphs::kept && i < turns; ++i)
+    b.line(166).graph_of_kernels(s, "step", length, 2_us, i + 1);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfGraphs, AGraphThatIsMadeInEachTurnIsFound) {
+  const nanoseconds once = graph_in_each_turn(graphs::made_once).end;
+  const trace::trace anew = graph_in_each_turn(graphs::made_anew);
+  const finding f = found(anew, "graph-made-in-loop");
+  EXPECT_EQ(f.count, 9U);
+  EXPECT_NE(f.change.find("cudaGraphExecUpdate"), std::string::npos) << f.change;
+  EXPECT_GT(f.cost, 8 * instantiate);
+  EXPECT_LE(f.cost, anew.end - once);  // capturing stays
+  EXPECT_NE(f.change.find("need not be made again"), std::string::npos) << f.change;
+
+  const trace::trace again = graph_in_each_turn(graphs::of_one_graph);
+  const finding same = found(again, "graph-made-in-loop");
+  EXPECT_EQ(same.change.find("cudaGraphExecUpdate"), std::string::npos) << same.change;
+  expect_about(same.cost, again.end + 5_us - once);  // that one captures it
+}
+
+TEST(FindingsOfGraphs, GraphsThatAreMadeOnceOrDifferOrAreKeptAreHealthy) {
+  for (const graphs how : {graphs::made_once, graphs::with_other_nodes, graphs::kept})
+    expect_without(graph_in_each_turn(how), "graph-made-in-loop");
+}
+
 }  // namespace
 }  // namespace sb::analysis

@@ -223,7 +223,7 @@ void program_builder::free(number allocation, const std::string& how) {
 }
 
 void program_builder::graph_of_kernels(number stream, const std::string& kernel_name, int n,
-                                       nanoseconds duration) {
+                                       nanoseconds duration, std::uint32_t blocks) {
   step& s = call("cudaGraphLaunch", launch_cost, 0);
   trace::operation o;
   o.kind = operation_kind::graph_begin;
@@ -238,6 +238,7 @@ void program_builder::graph_of_kernels(number stream, const std::string& kernel_
     k.graph = 0;
     k.in_graph = true;
     k.name = name(kernel_name);
+    k.grid[0] = blocks;
     k.block[0] = 256;
     k.registers = 32;
     k.after = {last};
@@ -246,6 +247,10 @@ void program_builder::graph_of_kernels(number stream, const std::string& kernel_
   o.kind = operation_kind::graph_end;
   o.after = {last};
   issue_in(s, o, 0, 0);
+}
+
+void program_builder::host_call(const std::string& what, nanoseconds takes) {
+  call(what, takes, 0);
 }
 
 void program_builder::touch(number allocation, trace::access how) {

@@ -68,7 +68,10 @@ class program_builder {
   void free(number allocation, const std::string& call = "cudaFree");
 
   // A graph of kernels, one after another.
-  void graph_of_kernels(number stream, const std::string& name, int n, nanoseconds duration);
+  void graph_of_kernels(number stream, const std::string& name, int n, nanoseconds duration,
+                        std::uint32_t blocks = 1);
+  // A call that issues nothing and waits for nothing.
+  void host_call(const std::string& name, nanoseconds takes);
 
   // Of the operation that was issued last.
   program_builder& touches_anything();

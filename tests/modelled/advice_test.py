@@ -64,6 +64,9 @@ class Advice(unittest.TestCase):
         self.check("launch-bound-kernels", 2, "sequence", 50, 20)
         self.check("launch-bound-kernels", 2, "copy_sequence", 100, 6)
 
+    def test_a_graph_that_is_made_executable_once(self):
+        self.check("graph-made-in-loop", 2, "graph_anew")
+
     def test_a_graph_of_several_streams(self):
         self.check("launch-bound-kernels", 2, "streams_in_turn", 20, 7)
 

@@ -284,6 +284,33 @@ void brought(bool applied) {
   cudaDeviceSynchronize();
 }
 
+// A graph is captured in each turn and made executable; applied: it updates the first one.
+void graph_anew(bool applied) {
+  float* device;
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  compute<<<1, 32, 0, s>>>(device, 1);
+  cudaStreamSynchronize(s);
+  cudaGraphExec_t exec = nullptr;
+  for (int k = 0; k < 20; ++k) {
+    cudaGraph_t graph;
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    for (int i = 0; i < 4; ++i) compute<<<4, 64, 0, s>>>(device, 100 + k);
+    cudaStreamEndCapture(s, &graph);
+    if (k == 0 || !applied) {
+      if (k > 0) cudaGraphExecDestroy(exec);
+      cudaGraphInstantiate(&exec, graph, 0);
+    } else {
+      cudaGraphExecUpdateResultInfo how;
+      cudaGraphExecUpdate(exec, graph, &how);
+    }
+    cudaGraphLaunch(exec, s);
+    cudaGraphDestroy(graph);
+  }
+  cudaStreamSynchronize(s);
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -301,6 +328,7 @@ int main(int count, char** words) {
   if (what == "send_back") send_back(applied, times);
   if (what == "slices") slices(applied);
   if (what == "brought") brought(applied);
+  if (what == "graph_anew") graph_anew(applied);
   if (what == "independent") independent(applied, std::atoi(words[3]));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
