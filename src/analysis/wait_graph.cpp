@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "analysis/words.hpp"
 
@@ -124,23 +125,57 @@ void wait_graph::add_operation(number i) {
   if (!o.in_graph) last_in_stream_[o.stream] = i;
 }
 
+// Host functions that cannot start: what they would do does not happen.
+std::vector<wait_graph::node> wait_graph::pending_functions() const {
+  std::vector<node> functions;
+  for (number i = 0; i < trace_.operations.size(); ++i) {
+    const trace::operation& o = trace_.operations[i];
+    if (pending(i) && o.started == never && o.kind == trace::operation_kind::host_function)
+      functions.push_back(i);
+  }
+  return functions;
+}
+
+bool wait_graph::host_may_write(const trace::operation& o) const {
+  return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
+    return is_anything(r) || (r.allocation < trace_.allocations.size() &&
+                              trace_.allocations[r.allocation].kind != trace::memory_kind::device);
+  });
+}
+
+// One of these, nobody knows which: the first is named as the one, and the others beside it.
+void wait_graph::add_guesses(node from, const std::string& why, const std::vector<node>& who) {
+  std::vector<node> each;
+  for (const node n : who)
+    if (n != from && std::find(each.begin(), each.end(), n) == each.end()) each.push_back(n);
+  for (const node n : each) {
+    std::string others;
+    if (each.size() == 2)
+      others = ", or by " + name(each[n == each[0] ? 1 : 0]);
+    else if (each.size() > 2)
+      others = fmt::format(", or by one of {} others", each.size() - 1);
+    add(from, {.to = n, .why = why + " by {}" + others, .guessed = true});
+  }
+}
+
 // A kernel that runs for ever reads what others would write: an operation that cannot start, or a
 // thread that is stuck in a call.
 void wait_graph::add_memory(number runs) {
   const trace::operation& o = trace_.operations[runs];
+  std::vector<node> who = pending_functions();
   if (o.kind == trace::operation_kind::host_function) {
     if (links(runs) != nullptr) return;  // the trace says for whom
     const auto known = awaits_.find(runs);
-    const std::string why = (known != awaits_.end() ? known->second : "does not return") +
-                            ", perhaps until something is done by {}";
     // One that holds a lock waits for nothing of the device's, mostly.
-    for (const node n : held_) {
-      if (is_thread(n)) add(runs, {n, why});
-    }
-    for (const node n : outside_) add(runs, {n, why});
-    for (const trace::call& c : trace_.calls) {
-      if (!c.returned && c.thread != none) add(runs, {thread(c.thread), why});
-    }
+    std::copy_if(held_.begin(), held_.end(), std::back_inserter(who),
+                 [&](node n) { return is_thread(n); });
+    who.insert(who.end(), outside_.begin(), outside_.end());
+    for (const trace::call& c : trace_.calls)
+      if (!c.returned && c.thread != none) who.push_back(thread(c.thread));
+    add_guesses(runs,
+                (known != awaits_.end() ? known->second : "does not return") +
+                    ", perhaps until something is done",
+                who);
     return;
   }
   number near = none;  // the same allocation, but a pointer to another place of it
@@ -149,21 +184,31 @@ void wait_graph::add_memory(number runs) {
     if (i == runs || !pending(i) || other.started != never) continue;
     for (const trace::byte_range& r : o.ranges) {
       for (const trace::byte_range& w : other.ranges) {
-        if (is_anything(r) || r.allocation != w.allocation || w.how == trace::access::read)
+        if (is_anything(r) || r.allocation != w.allocation || w.how == trace::access::read ||
+            r.how == trace::access::write) {
           continue;
-        if (r.offset == w.offset) return add(runs, {i, "reads memory that would be written by {}"});
+        }
+        if (r.offset == w.offset)
+          return add(runs, {.to = i,
+                            .why = "does not end, perhaps until memory that it reads is written "
+                                   "by {}",
+                            .guessed = true});
         if (near == none) near = i;
       }
     }
   }
   if (near != none)
-    return add(runs, {near, "reads memory of an allocation that would be written by {}"});
+    return add(runs, {.to = near,
+                      .why = "does not end, perhaps until memory of an allocation that it reads is "
+                             "written by {}",
+                      .guessed = true});
+  if (!host_may_write(o)) who.clear();
   for (const trace::call& c : trace_.calls) {
-    if (!c.returned && c.thread != none) {
-      add(runs, {thread(c.thread), "does not end, perhaps until memory is written by {}"});
-      return;
-    }
+    if (c.returned || c.thread == none) continue;
+    who.push_back(thread(c.thread));
+    break;
   }
+  add_guesses(runs, "does not end, perhaps until memory is written", who);
 }
 
 // A thread in a call that waits for one operation, or for all that are pending.
@@ -275,14 +320,14 @@ void wait_graph::add_outside() {
             ? known->second + ", perhaps until something is done by {}"
             : fmt::format("is in none of the runtime's calls{} and waits, perhaps for {{}}",
                           last_call(static_cast<number>(n - trace_.operations.size())));
-    for (const node other : threads_) add(n, {other, why});
+    for (const node other : threads_) add(n, {.to = other, .why = why, .guessed = true});
     for (const node other : held_) {
-      if (is_thread(other)) add(n, {other, why});
+      if (is_thread(other)) add(n, {.to = other, .why = why, .guessed = true});
     }
     for (number i = 0; i < trace_.operations.size(); ++i) {
       const trace::operation& o = trace_.operations[i];
       if (pending(i) && o.started != never && o.kind == trace::operation_kind::host_function)
-        add(n, {i, why});
+        add(n, {.to = i, .why = why, .guessed = true});
     }
   }
 }
@@ -426,6 +471,11 @@ std::vector<std::vector<wait_graph::node>> wait_graph::chains() const {
     if (threads_.empty()) result.push_back(chain(last));
   }
   return result;
+}
+
+bool wait_graph::is_guess(node n, node on) const {
+  const link* l = way(n, on);
+  return l != nullptr && l->guessed;
 }
 
 // --- words

@@ -43,6 +43,9 @@ class wait_graph {
   // last pending operation of each stream when no thread waits.
   [[nodiscard]] std::vector<std::vector<node>> chains() const;
 
+  // Whether the one is only guessed to wait for the other.
+  [[nodiscard]] bool is_guess(node n, node on) const;
+
   // "kernel b on stream 1 waits by an event for kernel a on stream 0"
   [[nodiscard]] std::string sentence(node n, node on) const;
   // What became of one that waits for nothing that is known.
@@ -56,6 +59,7 @@ class wait_graph {
     std::string why;         // {}: the other one
     bool in_stream = false;  // the order of its stream
     bool either = false;     // one of several such would be enough
+    bool guessed = false;
   };
 
   [[nodiscard]] node thread(trace::number n) const { return trace_.operations.size() + n; }
@@ -67,6 +71,9 @@ class wait_graph {
   void add(node from, link l) { links_[from].push_back(std::move(l)); }
   void add_operation(trace::number i);
   void add_memory(trace::number runs);
+  void add_guesses(node from, const std::string& why, const std::vector<node>& who);
+  [[nodiscard]] std::vector<node> pending_functions() const;
+  [[nodiscard]] bool host_may_write(const trace::operation& o) const;
   void add_thread(const trace::call& c);
   void find_outside();
   void add_stuck();

@@ -90,6 +90,36 @@ TEST(Findings, AHangGoesThroughHostFunctionsEventsAndCalls) {
   EXPECT_THAT(text, testing::HasSubstr("in cudaDeviceSynchronize"));
 }
 
+// A kernel reads memory of the host, and a host function behind it would write there.
+TEST(Findings, AHangGuessesThatAHostFunctionWritesOnlyWhereItCan) {
+  for (const trace::memory_kind kind : {trace::memory_kind::pinned, trace::memory_kind::device}) {
+    program_builder b;
+    const number s = b.stream();
+    const number flag = b.allocation(kind, 4);
+    const number spins = b.kernel(s, "spins", 10_us);
+    b.reads(flag);
+    const number function = b.host_function(s, "sets", 10_us);
+    b.line(20).synchronize(s);
+    trace::trace t = b.run();
+    t.head.end = trace::ending::hung;
+    for (const number o : {spins, function}) t.operations[o].ended = never;
+    t.operations[function].started = t.operations[function].ready = never;
+    t.operations[function].waits = {
+        {.from = spins, .cause = trace::wait_cause::stream_order, .until = never}};
+    t.calls.back().returned = false;
+    t.calls.back().blocked_on = function;
+    const explanation e = explain(t);
+    ASSERT_FALSE(e.findings.empty());
+    EXPECT_THAT(e.findings[0].why, testing::HasSubstr("if what is guessed"));
+    EXPECT_THAT(e.findings[0].evidence,
+                testing::Contains(testing::HasSubstr(
+                    kind == trace::memory_kind::pinned
+                        ? "perhaps until memory is written by host function sets on stream 1, or "
+                          "by host thread 0"
+                        : "perhaps until memory is written by host thread 0")));
+  }
+}
+
 // A thread holds a lock and waits for another one, which waits for a host function that takes it.
 TEST(Findings, AHangNamesTheThreadThatWaitsOutsideOfCalls) {
   program_builder b;

@@ -160,6 +160,16 @@ void find_hang(const trace::trace& t, findings& out) {
                      "what needs it, and take several locks in the same order everywhere."
                    : "Break the ring at one of these places: issue what is waited for first, use "
                      "another stream or more hardware connections, or wait for less.";
+    const auto is_function = [&](node n) {
+      return !graph.is_thread(n) && t.operations[n].kind == trace::operation_kind::host_function;
+    };
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      if (!is_function(ring[i]) || !is_function(ring[(i + 1) % ring.size()])) continue;
+      f.change =
+          "Let no host function wait for what another does: they run one after another, "
+          "whatever their streams. Order their streams with events instead.";
+      break;
+    }
     // The ring begins with a thread, or where what the first one waits for comes into it.
     if (!graph.is_thread(ring.front()) && !graph.threads().empty()) {
       const std::vector<node> entry = graph.chain(graph.threads().front(), ring);
@@ -167,8 +177,14 @@ void find_hang(const trace::trace& t, findings& out) {
       const auto first = std::find(ring.begin(), ring.end(), entry.back());
       if (first != ring.end()) std::rotate(ring.begin(), first, ring.end());
     }
-    f.why = f.evidence.empty() ? "These wait for each other in a ring:"
-                               : "The host waits for what waits for each other in a ring:";
+    f.why = f.evidence.empty() ? "These wait for each other in a ring"
+                               : "The host waits for what waits for each other in a ring";
+    for (std::size_t i = 0; i < ring.size(); ++i) {
+      if (!graph.is_guess(ring[i], ring[(i + 1) % ring.size()])) continue;
+      f.why += ", if what is guessed (\"perhaps\") is right";
+      break;
+    }
+    f.why += ':';
     told.add_ring(ring);
     for (const node thread : graph.threads()) told.add_chain(graph.chain(thread, ring), false);
     for (const node waits : graph.held()) told.add_chain(graph.chain(waits, ring), false);

@@ -5,6 +5,7 @@
 //   own       a thread takes a lock that it has
 //   chain     a thread wants a lock of another one, which waits for a stream whose host function
 //             waits for a condition that the first would signal
+//   functions a host function waits for a condition that one of another stream would signal
 //   ended     main wants a lock that a thread had when it ended
 //   unknown   the same, of a thread that never called the runtime
 //   left      main ends its thread, and another one waits for a signal
@@ -64,6 +65,21 @@ static void own() {
   const std::lock_guard again(first);
 }
 
+static void tell(void*) {
+  const std::lock_guard held(second);
+  is_told = true;
+  told.notify_all();
+}
+
+static void functions(cudaStream_t s) {
+  cudaStream_t other;
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaLaunchHostFunc(s, wait_for_signal, nullptr);
+  nothing<<<1, 1, 0, other>>>();
+  cudaLaunchHostFunc(other, tell, nullptr);
+  cudaDeviceSynchronize();
+}
+
 static void chain(cudaStream_t s) {
   cudaLaunchHostFunc(s, wait_for_signal, nullptr);
   std::thread other([] {
@@ -106,6 +122,7 @@ int main(int, char** arguments) {
   if (how == "joined") joined();
   if (how == "own") own();
   if (how == "chain") chain(s);
+  if (how == "functions") functions(s);
   if (how == "ended") ended(true);
   if (how == "unknown") ended(false);
   if (how == "left") left();
