@@ -9,6 +9,7 @@
 
 #include "columns.hpp"
 #include "timeline_rows.hpp"
+#include "trace/words.hpp"
 
 namespace sb::tools {
 namespace {
@@ -195,7 +196,7 @@ std::string ranges_json(const trace::trace& trace) {
       allocation.add_number(range.allocation);
       offset.add(range.offset);
       bytes.add(range.bytes);
-      how.add(static_cast<std::uint64_t>(range.how) | (range.exact ? 4u : 0u));
+      how.add(static_cast<std::uint64_t>(range.how) | (uses_all(operation, range) ? 4u : 0u));
       ++count;
     }
   }

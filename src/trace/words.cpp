@@ -79,6 +79,11 @@ std::string error_name(std::int32_t status) {
   return "error " + std::to_string(status);
 }
 
+bool uses_all(const operation& op, const byte_range& r) {
+  const bool counted = op.kind == operation_kind::copy || op.kind == operation_kind::fill;
+  return r.exact && (!counted || op.bytes == 0 || r.bytes <= op.bytes);
+}
+
 std::string range_words(const operation& op) {
   std::string text;
   for (const byte_range& r : op.ranges) {
@@ -100,7 +105,7 @@ std::string range_words(const operation& op) {
     }
     if (r.allocation != none) text += std::to_string(r.allocation);
     text += ':' + std::to_string(r.offset) + ':' + std::to_string(r.bytes);
-    if (!r.exact) text += '~';
+    if (!uses_all(op, r)) text += '~';
   }
   return text;
 }

@@ -19,6 +19,11 @@ namespace sb::trace {
 // cudaErrorIllegalAddress (700); the number alone where an operation cannot fail with it.
 [[nodiscard]] std::string error_name(std::int32_t status);
 
+// Whether the operation uses every byte of a range: not of one that a kernel's pointer points to,
+// nor of rows that a copy or memset has with gaps between them, whose range is from the first byte
+// to the last.
+[[nodiscard]] bool uses_all(const operation& op, const byte_range& r);
+
 // access:allocation:offset:bytes of each range that an operation uses, with spaces between them; ~
 // behind one that is used somewhere inside.
 [[nodiscard]] std::string range_words(const operation& op);

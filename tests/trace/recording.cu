@@ -4,7 +4,8 @@
 // of three kernels with nothing behind them. `behind` has work that is handed over behind a kernel
 // that waits, and ends; `behind-kill` is killed while that still waits. `over` waits for records
 // that are over; `before` has a wait too that comes before its record, for an event that is made
-// where another one was. `registers` pins buffers of its own in a loop and keeps them.
+// where another one was. `registers` pins buffers of its own in a loop and keeps them. `rows`
+// copies and sets rows, with gaps between them and without.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -49,6 +50,13 @@ int main(int argc, char** argv) {
     cudaStream_t u;
     cudaStreamCreateWithFlags(&u, cudaStreamNonBlocking);
     cudaMemcpyToSymbolAsync(open_gate, &one, sizeof one, 0, cudaMemcpyHostToDevice, u);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "rows") == 0) {
+    cudaMemcpy2DAsync(a, 100, b, 100, 100, 8, cudaMemcpyDeviceToDevice, s);
+    cudaMemcpy2DAsync(a, 128, b, 100, 100, 8, cudaMemcpyDeviceToDevice, s);
+    cudaMemset2DAsync(a, 128, 0, 100, 8, s);
+    cudaMemset2DAsync(a, 128, 0, 100, 1, s);
     return cudaDeviceSynchronize();
   }
   if (std::strcmp(how, "registers") == 0) {

@@ -92,6 +92,10 @@ class Recording(unittest.TestCase):
             self.assertEqual({(offset, size) for _, offset, size in read}, {("0", "4096")})
             self.assertNotIn("allocation-in-loop", self.rules(trace))
 
+    def test_rows_with_gaps_between_them_are_a_range_that_is_used_somewhere(self):
+        ranges = [[r.split(":", 2)[2] for r in o["ranges"].split()] for o in self.operations(self.record("rows"))]
+        self.assertEqual(ranges, [["0:800", "0:800"], ["0:800", "0:996~"], ["0:996~"], ["0:100"]])
+
     def test_work_has_the_queue_that_it_went_through(self):
         operations = self.operations(self.record(""))
         kernels = [o["queue"] for o in operations if o["kind"] == "kernel"]
