@@ -38,6 +38,30 @@ TEST(Findings, AShortCopyBehindALongOneIsFound) {
   expect_healthy(short_copy(false));
 }
 
+// The same with one allocation for all, of which a kernel is given one place.
+trace::trace short_copy_into_arena(bool needs_long_one) {
+  constexpr std::uint64_t large = 64 << 20, little = 1 << 20;
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number arena = b.allocation(trace::memory_kind::device, large + little);
+  const number e = b.event();
+  b.line(114).copy(s1, to_device, large, 1_ms);
+  b.writes(arena, little, large);
+  b.record(s1, e);
+  b.line(115).copy(s2, to_device, little, 20_us);
+  b.writes(arena, 0, little);
+  if (needs_long_one) b.wait(s2, e);
+  b.line(116).kernel(s2, "work", 900_us);
+  b.writes_from(arena, 0);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AShortCopyIntoAnArenaBehindALongOneIsFound) {
+  EXPECT_GT(found(short_copy_into_arena(false), "one-copy-engine").cost, 800_us);
+  expect_without(short_copy_into_arena(true), "one-copy-engine");
+}
+
 trace::trace small_kernel(bool behind_full_device, int priority) {
   program_builder b;
   const number s1 = b.stream(), s2 = b.stream(stream_kind::non_blocking, priority);

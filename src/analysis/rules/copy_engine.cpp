@@ -8,8 +8,9 @@ namespace sb::analysis {
 void find_busy_copy_engine(const evidence& e, findings& out) {
   constexpr nanoseconds much_longer = 4;
   std::vector<held_operation> held;
+  // What the program orders stays so: only the engine's own order is another. What may share data
+  // without an order of the program's, as the parts of an arena seem to, is not put into one.
   program changed = e.p;
-  const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   for (const held_operation& h : held_by(e.t, trace::wait_cause::engine_busy)) {
     const trace::operation &o = e.t.operations[h.operation], &by = e.t.operations[h.by.from];
     if (o.kind != trace::operation_kind::copy || by.kind != trace::operation_kind::copy ||
@@ -44,7 +45,6 @@ void find_busy_copy_engine(const evidence& e, findings& out) {
   f.cost = cost;
   add_operations(e.t, f, operations_of(held));
   describe(e.t, f, held);
-  add_assumption(f, parts);
   out.push_back(std::move(f));
 }
 
