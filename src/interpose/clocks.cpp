@@ -1,10 +1,8 @@
 // Clock reads and sleeps.
 #include <cerrno>
 
-#include <poll.h>
 #include <sched.h>
 #include <sys/resource.h>
-#include <sys/select.h>
 #include <sys/time.h>
 #include <sys/times.h>
 #include <unistd.h>
@@ -203,29 +201,5 @@ SB_INTERPOSED int sched_yield() noexcept {
     return real_sched_yield();
   }
   h->pass(yield_ns);
-  return 0;
-}
-
-// A wait for time alone; what comes from outside has no modelled time.
-SB_INTERPOSED int poll(pollfd* files, nfds_t count, int timeout) {
-  const auto* h = count == 0 && timeout >= 0 ? following_from_now() : nullptr;
-  if (h == nullptr) {
-    SB_NEXT(poll);
-    return real_poll(files, count, timeout);
-  }
-  h->sleep(static_cast<std::uint64_t>(timeout) * 1'000'000u);
-  return 0;
-}
-
-SB_INTERPOSED int select(int count, fd_set* read, fd_set* write, fd_set* except, timeval* timeout) {
-  const auto* h = count == 0 && timeout != nullptr ? following_from_now() : nullptr;
-  if (h == nullptr) {
-    SB_NEXT(select);
-    return real_select(count, read, write, except, timeout);
-  }
-  if (timeout->tv_sec < 0 || timeout->tv_usec < 0) return refused();
-  h->sleep(static_cast<std::uint64_t>(timeout->tv_sec) * 1'000'000'000u +
-           static_cast<std::uint64_t>(timeout->tv_usec) * 1000u);
-  *timeout = {};
   return 0;
 }

@@ -1,6 +1,8 @@
-// Every sleep lets 3 ms pass on every clock, and no real time; what is no time is refused.
+// Every sleep, and every wait for files in vain, lets 3 ms pass on every clock; what is no time is
+// refused.
 #include <cuda_runtime.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/select.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -70,6 +72,12 @@ int main() {
        }},
   };
   const timespec three{0, 3'000'000};
+  int ends[2];  // of a pipe that nobody writes into
+  if (pipe(ends) != 0) return 1;
+  const int set = epoll_create1(0);
+  epoll_event wanted{};
+  wanted.events = EPOLLIN;
+  epoll_ctl(set, EPOLL_CTL_ADD, ends[0], &wanted);
   const named sleeps[] = {
       {"usleep", [] { return usleep(3000); }},
       {"nanosleep", [&] { return nanosleep(&three, nullptr); }},
@@ -79,6 +87,31 @@ int main() {
        [] {
          timeval limit{0, 3000};
          return select(0, nullptr, nullptr, nullptr, &limit);
+       }},
+      {"ppoll", [&] { return ppoll(nullptr, 0, &three, nullptr); }},
+      {"pselect", [&] { return pselect(0, nullptr, nullptr, nullptr, &three, nullptr); }},
+      {"poll of a file",
+       [&] {
+         pollfd one{ends[0], POLLIN, 0};
+         return poll(&one, 1, 3);
+       }},
+      {"select of a file",
+       [&] {
+         fd_set one;
+         FD_ZERO(&one);
+         FD_SET(ends[0], &one);
+         timeval limit{0, 3000};
+         return select(ends[0] + 1, &one, nullptr, nullptr, &limit);
+       }},
+      {"epoll_wait",
+       [&] {
+         epoll_event got;
+         return epoll_wait(set, &got, 1, 3);
+       }},
+      {"epoll_pwait",
+       [&] {
+         epoll_event got;
+         return epoll_pwait(set, &got, 1, 3, nullptr);
        }},
       {"sleep_for",
        [] {
@@ -96,5 +129,16 @@ int main() {
       std::printf("%s by %s: %.3f ms\n", sleep.name, clock.name, passed);
       right = false;
     }
+  // What is ready takes no time.
+  const char letter = 'a';
+  if (write(ends[1], &letter, 1) != 1) return 1;
+  const double begin = clock_ms(CLOCK_MONOTONIC);
+  epoll_event got;
+  pollfd one{ends[0], POLLIN, 0};
+  if (epoll_wait(set, &got, 1, 3) != 1 || poll(&one, 1, 3) != 1 ||
+      clock_ms(CLOCK_MONOTONIC) - begin > 0.01) {
+    std::puts("a file that is ready is waited for");
+    right = false;
+  }
   std::puts(right ? "ok" : "wrong");
 }
