@@ -182,8 +182,12 @@ describe.skipIf(!executable)("the page", () => {
 
   test("finds operations, goes from one to the next, and dims the others", async () => {
     const { page } = await open("small");
+    const over = await pointAt(page, "Stream 1", 150);
+    await page.mouse.move(over.x, over.y);
+    expect(await page.locator("#tip").isVisible()).toBe(true);
     await page.keyboard.press("/");
     await page.keyboard.type("scale");
+    expect(await page.locator("#tip").isVisible()).toBe(false);
     expect(await page.locator("#matches").textContent()).toBe("2 matches");
     expect(await colourAt(page, "Stream 1", 150)).toBe("#5b7cfa");
     expect(await colourAt(page, "Stream 1", 50)).not.toBe("#17a398");
@@ -193,6 +197,19 @@ describe.skipIf(!executable)("the page", () => {
     expect(await chosen(page)).toBe("scale");
     await page.locator("#search").fill("nowhere");
     expect(await page.locator("#matches").textContent()).toBe("no match");
+    // Cleared: nothing is counted or dimmed any more, and nothing is chosen by Enter.
+    await page.locator("#search").fill("scale");
+    await page.keyboard.press("Enter");
+    await page.locator("#search").fill("");
+    expect(await page.locator("#matches").textContent()).toBe("");
+    expect(await page.locator("#next").isDisabled()).toBe(true);
+    expect(await colourAt(page, "Stream 1", 50)).toBe("#17a398");
+    await page.keyboard.press("Enter");
+    expect(await page.locator("#matches").textContent()).toBe("");
+    await page.mouse.move(over.x + 1, over.y);
+    expect(await page.locator("#tip").isVisible()).toBe(true);
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#tip").isVisible()).toBe(false);
   });
 
   test("shows the critical path alone, and what bounded the run", async () => {

@@ -296,6 +296,7 @@ export class App implements PanelActions {
   private lookFor(text: string): void {
     const found = text.trim() ? this.search.find(text) : undefined;
     this.scene.found = found;
+    this.forgetPointer();
     this.match = -1;
     const things = found?.things.length ?? 0;
     byId("matches").textContent = found ? (things ? count(things, "match", "matches") : "no match") : "";
@@ -306,6 +307,7 @@ export class App implements PanelActions {
   private goToMatch(by: number): void {
     const things = this.scene.found?.things;
     if (!things?.length) return;
+    this.forgetPointer();
     this.match = this.match < 0 ? (by > 0 ? 0 : things.length - 1) : (this.match + by + things.length) % things.length;
     byId("matches").textContent = `${(this.match + 1).toLocaleString("en")} of ${things.length.toLocaleString("en")}`;
     this.select(things[this.match]);
@@ -477,10 +479,15 @@ export class App implements PanelActions {
 
   private leave(): void {
     byId("cursor").textContent = "";
-    this.scene.hovered = undefined;
     this.scene.cursor = undefined;
-    this.tip.hidden = true;
+    this.forgetPointer();
     this.draw();
+  }
+
+  /** What it was over may be elsewhere now, until it moves. */
+  private forgetPointer(): void {
+    this.scene.hovered = undefined;
+    this.tip.hidden = true;
   }
 
   private hover(event: PointerEvent): void {
