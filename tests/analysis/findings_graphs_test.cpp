@@ -191,7 +191,7 @@ TEST(FindingsOfGraphs, LaunchesOfOtherSizesDoNotRepeat) {
 
 // --- graphs that are made in a loop
 
-enum class graphs { made_once, made_anew, of_one_graph, with_other_nodes, kept };
+enum class graphs { made_once, made_anew, of_one_graph, with_other_nodes, kept, thrown_away };
 
 // Turns with a launch each, in front of which the graph is captured and made executable.
 trace::trace graph_in_each_turn(graphs how) {
@@ -200,6 +200,7 @@ trace::trace graph_in_each_turn(graphs how) {
   b.launch_cost = graph_launch;
   b.allocation_cost = instantiate;
   const number s = b.stream();
+  const bool grows = how == graphs::kept || how == graphs::thrown_away;
   for (int i = 0; i < turns; ++i) {
     const bool makes = i == 0 || how != graphs::made_once;
     if (makes && how != graphs::of_one_graph) {
@@ -210,11 +211,11 @@ trace::trace graph_in_each_turn(graphs how) {
     if (makes) b.line(163).host_call("cudaGraphInstantiate", instantiate);
     const bool other = how == graphs::with_other_nodes && i % 2 == 1;
     b.line(164).graph_of_kernels(s, "step", other ? length + 1 : length, 2_us,
-                                 how == graphs::kept ? static_cast<std::uint32_t>(i + 1) : 1);
-    if (makes) b.line(165).host_call("cudaGraphExecDestroy", 5_us);
+                                 grows ? static_cast<std::uint32_t>(i + 1) : 1);
+    if (makes && how != graphs::kept) b.line(165).host_call("cudaGraphExecDestroy", 5_us);
   }
   for (std::uint32_t i = 0; how == graphs::kept && i < turns; ++i)
-    b.line(166).graph_of_kernels(s, "step", length, 2_us, i + 1);
+    b.line(166).graph_of_kernels(s, "step", length, 2_us, turns);
   b.synchronize();
   return b.run();
 }
@@ -233,6 +234,12 @@ TEST(FindingsOfGraphs, AGraphThatIsMadeInEachTurnIsFound) {
   const finding same = found(again, "graph-made-in-loop");
   EXPECT_EQ(same.change.find("cudaGraphExecUpdate"), std::string::npos) << same.change;
   expect_about(same.cost, again.end + 5_us - once);  // that one captures it
+}
+
+TEST(FindingsOfGraphs, AGraphOfAnotherSizeCanTakeThePlaceOfOneThatIsThrownAway) {
+  const finding f = found(graph_in_each_turn(graphs::thrown_away), "graph-made-in-loop");
+  EXPECT_GT(f.cost, 8 * instantiate);
+  EXPECT_EQ(f.change.find("need not be made again"), std::string::npos) << f.change;
 }
 
 TEST(FindingsOfGraphs, GraphsThatAreMadeOnceOrDifferOrAreKeptAreHealthy) {

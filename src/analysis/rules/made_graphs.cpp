@@ -84,6 +84,7 @@ struct loop_of_graphs {
   std::vector<std::size_t> again;  // steps
   bool made_anew = false;          // the graph itself, too
   bool the_same = true;            // it is, as far as a trace tells
+  std::size_t thrown_away = 0;     // executable graphs, by the end of the loop
 };
 
 loop_of_graphs loop_of(const evidence& e, const repeated_call& r) {
@@ -108,6 +109,10 @@ loop_of_graphs loop_of(const evidence& e, const repeated_call& r) {
     return c.begin > begin && c.begin < end && makes_graph(c.name) &&
            !c.name.starts_with("cudaGraphDestroy");
   });
+  for (std::size_t i = r.steps.front(); i < loop.again.back(); ++i) {
+    if (steps[i].call != none && e.t.calls[steps[i].call].name.starts_with("cudaGraphExecDestroy"))
+      ++loop.thrown_away;
+  }
   return loop;
 }
 
@@ -145,6 +150,8 @@ void find_graphs_made_in_loops(const evidence& e, findings& out) {
     if (!r.name.starts_with("cudaGraphInstantiate")) continue;
     const loop_of_graphs loop = loop_of(e, r);
     if (loop.again.size() < 3 || (!loop.made_anew && !loop.the_same)) continue;
+    // Those that differ and stay are there for later, as one for each size of the data.
+    if (!loop.the_same && loop.thrown_away < loop.again.size()) continue;
     const auto gain_with = [&](std::optional<nanoseconds> update) {
       program changed = e.p;
       make_once(e, changed, r, loop, update);
