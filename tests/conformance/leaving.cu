@@ -162,6 +162,34 @@ __global__ void tiles(const int* x, int* y, int n) {
   y[row * 256 + column] = sum;
 }
 
+// Who does not come to the barrier goes on, and it opens when he has left: what he wrote is there.
+__global__ void words_behind(const int* x, int* y, int) {
+  __shared__ int tile[256];
+  const int t = threadIdx.x, i = own_index();
+  tile[t] = 0;
+  __syncthreads();
+  if (t >= 128) {
+    __syncthreads();
+    y[i] = tile[t - 128];
+  }
+  tile[t] = x[i] + 1;
+}
+
+__global__ void counted_behind(const int* x, int* y, int n) {
+  __shared__ int gone;
+  const int t = threadIdx.x, i = own_index(), rounds = t / 32 + n % 5;
+  if (t == 0) gone = 0;
+  __syncthreads();
+  int sum = 0;
+  for (int k = 0; k < rounds; ++k) {
+    __syncthreads();
+    sum += gone * (k + 1);
+    __syncthreads();
+  }
+  atomicAdd(&gone, x[i] % 7);
+  y[i] = sum;
+}
+
 // Warps that take different ways to barriers meet there: warps count, not places.
 __global__ void both_ways(const int* x, int* y, int) {
   __shared__ int tile[256];
@@ -212,4 +240,6 @@ int main() {
   show("two_guards", 4, {16, 16}, two_guards);
   show("tiles", 4, {16, 16}, tiles);
   show("both_ways", 3, 128, both_ways);
+  show("words_behind", 3, 256, words_behind);
+  show("counted_behind", 3, 256, counted_behind);
 }

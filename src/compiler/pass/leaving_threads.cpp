@@ -1,5 +1,6 @@
 #include "compiler/pass/leaving_threads.hpp"
 
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Module.h>
 
@@ -10,6 +11,17 @@ namespace sb::pass {
 using namespace llvm;
 
 namespace {
+
+// Whether other threads can tell that this one has done it.
+bool can_be_seen(const Instruction& inst) {
+  if (!inst.mayHaveSideEffects() || inst.isLifetimeStartOrEnd() || inst.isDebugOrPseudoInst() ||
+      is_mask_test(inst)) {
+    return false;
+  }
+  auto* store = dyn_cast<StoreInst>(&inst);
+  return !store || store->isVolatile() ||
+         !isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()));
+}
 
 class thread_leader : public part_leader {
  public:
@@ -40,7 +52,8 @@ class thread_leader : public part_leader {
       reached.insert(succ_begin(reached[i]), succ_end(reached[i]));
     }
     return none_of(meetings_,
-                   [&](const meeting& one) { return reached.contains(one.place->getParent()); });
+                   [&](const meeting& one) { return reached.contains(one.place->getParent()); }) &&
+           none_of(reached, [](BasicBlock* block) { return any_of(*block, can_be_seen); });
   }
 };
 

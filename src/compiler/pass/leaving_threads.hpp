@@ -6,7 +6,8 @@
 //
 // Those that are left meet without them. Where threads part and some of them come to barriers, all
 // are led there (part_leader.hpp), as long as there is no barrier behind the part: at such a one
-// the threads outside would arrive while the others are still inside.
+// the threads outside would arrive while the others are still inside. Nor anything that can be
+// seen: the threads outside do it before the others' barrier opens, which is when they have left.
 #pragma once
 
 #include "compiler/pass/part_leader.hpp"
