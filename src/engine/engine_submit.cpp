@@ -102,11 +102,17 @@ void note_record(node& n) {
 
 }  // namespace
 
-const std::vector<command_id>& engine::impl::load(const abi::kernel_info* kernel,
-                                                  device_id device) {
-  return loaded.use(
-      kernel, device, [&] { return scheduler.pending_work(device); },
-      [&](command_id id) { return scheduler.done(id); });
+const loaded_kernels::earlier_work* engine::impl::load(const abi::kernel_info* kernel,
+                                                       device_id device) {
+  const auto pending = [&]() -> std::shared_ptr<const loaded_kernels::earlier_work> {
+    std::vector<command_id> all = scheduler.pending_work(device);
+    if (all.empty()) return nullptr;
+    const sched::gathering together = scheduler.gather(all);
+    if (!record) all = {};
+    return std::make_shared<const loaded_kernels::earlier_work>(together, std::move(all));
+  };
+  return loaded.use(kernel, device, pending,
+                    [&](sched::gathering all) { return scheduler.done(all); });
 }
 
 void engine::load(const abi::kernel_info& kernel, device_id device) {
@@ -130,17 +136,17 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   nodes = n;
   keep_time();
   if (model) model->submitted(*n);
-  std::vector<command_id> and_loading;
   const auto* launch = std::get_if<kernel_operation>(&n->what);
   // A race stays one: no program may rely on this order.
-  if (launch != nullptr && options.lazy_loading) and_loading = load(launch->kernel, n->device);
+  const loaded_kernels::earlier_work* loading =
+      launch != nullptr && options.lazy_loading ? load(launch->kernel, n->device) : nullptr;
   if (record) {
     if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
-    record->submitted(*n, after, and_loading);
+    record->submitted(*n, after,
+                      loading != nullptr ? loading->commands : std::vector<command_id>{});
   }
-  if (!and_loading.empty()) and_loading.insert(and_loading.end(), after.begin(), after.end());
-  [[maybe_unused]] const command_id id = scheduler.submit(
-      n->as, and_loading.empty() ? after : std::span<const command_id>(and_loading));
+  [[maybe_unused]] const command_id id =
+      scheduler.submit(n->as, after, loading != nullptr ? loading->all : sched::gathering{});
   assert(id == n->id);
   n->races = races.submit(n->as, n->id, after);
   n->run.races = n->races.get();

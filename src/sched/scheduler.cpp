@@ -99,9 +99,12 @@ stream_id scheduler::create_stream(device_id device, stream_kind kind, int prior
   return impl_->create_stream(device, kind, priority);
 }
 void scheduler::destroy_stream(stream_id stream) { impl_->destroy_stream(stream); }
-command_id scheduler::submit(const command& c, std::span<const command_id> after) {
-  return impl_->submit(c, after);
+command_id scheduler::submit(const command& c, std::span<const command_id> after,
+                             gathering and_after) {
+  return impl_->submit(c, after, and_after);
 }
+gathering scheduler::gather(std::span<const command_id> all) { return impl_->gather(all); }
+bool scheduler::done(gathering all) const { return impl_->done(all); }
 void scheduler::set_time(std::uint64_t now) { impl_->now = now; }
 bool scheduler::needs_time() const { return impl_->needs_time(); }
 void scheduler::tell_queues() { impl_->tells_queues = true; }

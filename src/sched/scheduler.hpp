@@ -88,6 +88,12 @@ struct wait_target {
   device_id device;
 };
 
+// Several commands as one: what comes after it has one dependency, however many they are.
+struct gathering {
+  std::uint32_t place = 0xffffffff;
+  std::uint64_t number = 0;
+};
+
 class scheduler {
  public:
   explicit scheduler(machine m);
@@ -113,7 +119,11 @@ class scheduler {
   // the marker or other nodes in `after`, and its stream), and an in_stream marker after the last
   // nodes. Nodes take no place in hardware queues; copy engines, host functions and residency hold
   // for them as for others. Idleness counts the nodes; waits rely on the marker at the end.
-  command_id submit(const command& c, std::span<const command_id> after = {});
+  command_id submit(const command& c, std::span<const command_id> after = {},
+                    gathering and_after = {});
+  [[nodiscard]] gathering gather(std::span<const command_id> all);
+  // Whether all of them are complete.
+  [[nodiscard]] bool done(gathering all) const;
   // The id of a command that was over before the scheduler heard of it.
   command_id pass();
 

@@ -3,7 +3,8 @@
 // A command goes through: waiting (for commands it depends on) -> ready (in the list of commands to
 // dispatch) -> held (not yet at the head of its hardware queue) -> queued (in the line of its
 // engine, or of the device's kernels) -> started. Then its place is given back; a complete command
-// exists only as an id that is not found any more.
+// exists only as an id that is not found any more. A gathering has the place of a command, but no
+// id and no stream; its payload is its number.
 //
 // Nothing here is proportional to the number of streams, of pending commands or of blocks, except:
 // a legacy command looks once at each blocking stream that got work since the last one, and a wait
@@ -197,7 +198,9 @@ struct scheduler::impl {
   // streams.cpp
   stream_id create_stream(device_id device, stream_kind kind, int priority);
   void destroy_stream(stream_id id);
-  command_id submit(const command& c, std::span<const command_id> after);
+  command_id submit(const command& c, std::span<const command_id> after, gathering and_after);
+  gathering gather(std::span<const command_id> all);
+  [[nodiscard]] bool done(gathering all) const;
   [[nodiscard]] bool enqueues_nothing(const command& wait, std::span<const command_id> after) const;
   void depend(index command, index on);  // on is pending
   void depend_on_stream(index command, stream_state& s);
@@ -206,6 +209,7 @@ struct scheduler::impl {
   void finish(index command);
   void uncount(index command, const pending_command& c, stream_state& s);
   void resolve(index command);
+  void release_edges(pending_command& c);
   void activate(stream_state& s, index stream);
   void deactivate(stream_state& s);
   void release_if_drained(index stream);
@@ -313,6 +317,7 @@ struct scheduler::impl {
   bool tells_queues = false;
   std::uint64_t grace = 0, now = 0;
   std::uint64_t next_waiter = 0;
+  std::uint64_t gatherings = 0;  // so far
   std::vector<action> actions;
 };
 

@@ -242,7 +242,8 @@ bool scheduler::impl::enqueues_nothing(const command& wait,
   return !wait.record.valid() || streams[wait.stream.value].kind != stream_kind::legacy;
 }
 
-command_id scheduler::impl::submit(const command& c, std::span<const command_id> after) {
+command_id scheduler::impl::submit(const command& c, std::span<const command_id> after,
+                                   gathering and_after) {
   const bool in_stream = c.order == command_order::in_stream;
   if (c.kind == command_kind::event_wait && in_stream && enqueues_nothing(c, after)) {
     const std::uint64_t id = ids.bind_complete();
@@ -305,6 +306,9 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
       depend(i, found);
     }
   }
+  if (!done(and_after)) {
+    depend(i, and_after.place);
+  }
 
   if (in_stream && stands_like_host_function(c)) {
     p.queue = host_function_queue(s.last_queue, p.unmet != 0);
@@ -323,9 +327,64 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
 
 void scheduler::impl::resolve(index command) {
   pending_command& c = commands[command];
-  if (--c.unmet == 0) {
-    c.at = phase::ready;
-    push(ready, command);
+  if (--c.unmet != 0) {
+    return;
+  }
+  if (c.id == command_id::none_value) {
+    c.payload = 0;
+    release_edges(c);
+    commands.give_back(command);
+    return;
+  }
+  c.at = phase::ready;
+  push(ready, command);
+}
+
+gathering scheduler::impl::gather(std::span<const command_id> all) {
+  const index i = commands.take();
+  pending_command& p = commands[i];
+  p = {};
+  p.id = command_id::none_value;
+  p.edges = none;
+  for (const command_id id : all) {
+    if (const index found = ids.find(id.value); found != none) {
+      depend(i, found);
+    }
+  }
+  if (p.unmet == 0) {
+    commands.give_back(i);
+    return {};
+  }
+  p.payload = ++gatherings;
+  return {.place = i, .number = p.payload};
+}
+
+bool scheduler::impl::done(gathering all) const {
+  if (all.number == 0) {
+    return true;
+  }
+  const pending_command& p = commands[all.place];
+  return p.id != command_id::none_value || p.payload != all.number;
+}
+
+// What waits for it need not any more.
+void scheduler::impl::release_edges(pending_command& c) {
+  if (c.edges == none) {
+    return;
+  }
+  const index last = c.edges;
+  for (index e = edges[last].link;;) {
+    const edge now = edges[e];
+    if (now.is_waiter) {
+      resolve_waiter(now.target);
+    } else {
+      resolve(now.target);
+    }
+    edges.give_back(e);
+    if (e == last) {
+      break;
+    }
+    e = now.link;
   }
 }
 
@@ -338,22 +397,7 @@ void scheduler::impl::finish(index command) {
   if (c.next_in_stream != none) {
     resolve(c.next_in_stream);
   }
-  if (c.edges != none) {
-    const index last = c.edges;
-    for (index e = edges[last].link;;) {
-      const edge now = edges[e];
-      if (now.is_waiter) {
-        resolve_waiter(now.target);
-      } else {
-        resolve(now.target);
-      }
-      edges.give_back(e);
-      if (e == last) {
-        break;
-      }
-      e = now.link;
-    }
-  }
+  release_edges(c);
   if (s.destroyed) {
     release_if_drained(c.stream);
   }

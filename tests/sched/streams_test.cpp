@@ -45,6 +45,54 @@ TEST(streams, one_that_was_over_before_is_done_and_takes_an_id) {
   EXPECT_EQ(d.submit(kernel_in(s)).value, passed.value + 1);
 }
 
+TEST(streams, what_comes_after_a_gathering_comes_after_all_of_it) {
+  driver d;
+  const std::array gates{d.hold(kernel_in(d.non_blocking())), d.hold(kernel_in(d.non_blocking()))};
+  const gathering both = d.get().gather(gates);
+  const stream_id s = d.non_blocking();
+  const command_id first = d.get().submit(kernel_in(s), {}, both);
+  const command_id second = d.get().submit(kernel_in(d.non_blocking()), {}, both);
+  const wait_target end{.scope = wait_scope::stream, .command = {}, .stream = s, .device = {}};
+  const waiter_id w = d.wait(end);
+  const std::size_t started = d.history().size();
+  d.open(gates[0]);
+  EXPECT_FALSE(d.get().done(both));
+  EXPECT_EQ(d.history().size(), started);
+  d.open(gates[1]);
+  EXPECT_TRUE(d.get().done(both));
+  EXPECT_TRUE(d.done(first));
+  EXPECT_TRUE(d.done(second));
+  EXPECT_TRUE(d.released(w));
+}
+
+TEST(streams, a_gathering_of_what_is_over_is_done_and_stays_so_when_others_have_its_place) {
+  driver d;
+  const stream_id s = d.non_blocking();
+  const command_id gate = d.hold(kernel_in(s));
+  const gathering first = d.get().gather({&gate, 1});
+  d.open(gate);
+  EXPECT_TRUE(d.get().done(first));
+  EXPECT_TRUE(d.get().done(d.get().gather({&gate, 1})));
+  const command_id other = d.hold(kernel_in(s));
+  const gathering second = d.get().gather({&other, 1});
+  EXPECT_TRUE(d.get().done(first));
+  EXPECT_FALSE(d.get().done(second));
+  d.open(other);
+  EXPECT_TRUE(d.get().done(second));
+}
+
+TEST(streams, what_comes_after_a_gathering_costs_one_edge) {
+  constexpr std::size_t count = 10'000;
+  driver d;
+  std::vector<command_id> gates;
+  for (std::size_t i = 0; i < 1'000; ++i) gates.push_back(d.hold(kernel_in(d.non_blocking())));
+  const gathering all = d.get().gather(gates);
+  const std::size_t before = d.get().memory_bytes();
+  const stream_id s = d.non_blocking();
+  for (std::size_t i = 0; i < count; ++i) d.get().submit(kernel_in(s), {}, all);
+  EXPECT_LT(d.get().memory_bytes() - before, 160 * count);
+}
+
 TEST(streams, a_long_stream_does_not_delay_the_others) {
   driver d;
   const stream_id slow = d.non_blocking();
