@@ -62,8 +62,10 @@ void engine::impl::tell_failure(guard& lock) {
                                             std::span<const kernel_operation* const> all,
                                             std::span<const command_id> after,
                                             std::span<const graph_item> graph) {
-  guard lock(mutex, std::try_to_lock);
-  if (!lock || !at_rest() || alone->has_failed()) return false;
+  // Who has the lock has it for less time than handing over takes.
+  if (!(cores_to_spare ? mutex.try_lock_soon() : mutex.try_lock())) return false;
+  guard lock(mutex, std::adopt_lock);
+  if (!at_rest() || alone->has_failed()) return false;
   device_runtime& device = at(streams[stream].device).runtime;
   if (device.sticky.load(std::memory_order_relaxed) != status::success) return false;
   if (!clear_for(stream, all, after)) return false;
@@ -156,6 +158,22 @@ command_id engine::impl::copy_at_once(stream_id stream, const operation& what) {
   // One that fails is done again where others are, which tells of it.
   if (carry_out(*copy, dropping).error != status::success) return {};
   if (record) record->done_at_once(stream, streams[stream].priority, *copy);
+  return id;
+}
+
+// The same for a fill. What is recorded of one is told where others are done.
+command_id engine::impl::fill_at_once(stream_id stream, const operation& what) {
+  constexpr std::size_t most = 4096;
+  const auto* fill = std::get_if<fill_operation>(&what);
+  if (fill == nullptr || fill->width == 0 || fill->width > most / fill->element_size ||
+      fill->height != 1 || fill->depth != 1 || record || !works_at_once())
+    return {};
+  const guard lock(mutex, std::try_to_lock);
+  if (!lock || !at_rest() || nodes != nullptr || failed(streams[stream].device) ||
+      !scheduler.clear(stream) || !box.claim_next())
+    return {};
+  const command_id id = scheduler.pass();
+  if (carry_out(*fill, dropping).error != status::success) return {};
   return id;
 }
 

@@ -151,6 +151,7 @@ struct engine::impl final : kernel_sink {
                    std::span<const command_id> after, std::span<const graph_item> graph = {});
   command_id record_at_once(stream_id stream, const operation& what);
   command_id copy_at_once(stream_id stream, const operation& what);
+  command_id fill_at_once(stream_id stream, const operation& what);
   bool graph_at_once(stream_id stream, std::span<const graph_item> items,
                      std::span<const command_id> after);
   // With the lock held:

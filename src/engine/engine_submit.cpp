@@ -322,6 +322,7 @@ command_id engine::submit(stream_id stream, operation what, std::span<const comm
   if (after.empty()) {
     if (const command_id id = e.record_at_once(stream, what); id.valid()) return id;
     if (const command_id id = e.copy_at_once(stream, what); id.valid()) return id;
+    if (const command_id id = e.fill_at_once(stream, what); id.valid()) return id;
   }
   node* n = e.new_node(stream, std::move(what));
   if (e.model) e.model->before_submission(*n);

@@ -15,6 +15,15 @@ class short_lock {
     if (!try_lock()) wait(taken);
   }
   bool try_lock() { return take(taken); }
+  // Looks for as long as such a section takes, and asks the operating system for nothing.
+  bool try_lock_soon() {
+    if (try_lock()) return true;
+    for (int i = 0; i < looks; ++i) {
+      relax();
+      if (word_.load(std::memory_order_relaxed) == free && try_lock()) return true;
+    }
+    return false;
+  }
   void unlock() { release(std::memory_order_release); }
 
   // The holder takes notes until it leaves with unlock_with_note() or stops with refuse_notes():

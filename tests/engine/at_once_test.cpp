@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "kernels.hpp"
 
@@ -258,6 +259,42 @@ TEST_F(at_once_test, a_small_copy_that_faults_fails_as_any_other) {
   c.source = reinterpret_cast<const void*>(8);
   const command_id copy = t.e.submit(t.stream(), std::move(c));
   EXPECT_NE(t.e.synchronize(one_command(copy), first_device), status::success);
+}
+
+fill_operation elements(void* to, std::uint32_t size, std::size_t count) {
+  fill_operation f;
+  f.destination = to;
+  f.value = 0x01020304;
+  f.element_size = size;
+  f.width = count;
+  return f;
+}
+
+TEST_F(at_once_test, a_small_fill_with_nothing_before_it_is_done_in_the_call) {
+  std::array<std::uint32_t, 3> to{};
+  const command_id fill = t.e.submit(t.stream(), elements(to.data(), 4, 2));
+  EXPECT_THAT(to, ::testing::ElementsAre(0x01020304, 0x01020304, 0));
+  EXPECT_TRUE(t.e.done(fill));
+}
+
+TEST_F(at_once_test, a_fill_waits_for_what_is_before_it_in_its_stream) {
+  gate g;
+  const stream_id s = t.stream();
+  std::uint32_t to = 0;
+  t.e.submit(s, g.operation());
+  const command_id fill = t.e.submit(s, elements(&to, 4, 1));
+  EXPECT_FALSE(t.e.done(fill));
+  g.wait_until_reached();
+  EXPECT_FALSE(t.e.done(fill));
+  EXPECT_EQ(to, 0U);
+  g.open();
+  EXPECT_EQ(t.e.synchronize(one_command(fill), first_device), status::success);
+  EXPECT_EQ(to, 0x01020304U);
+}
+
+TEST_F(at_once_test, a_small_fill_that_faults_fails_as_any_other) {
+  const command_id fill = t.e.submit(t.stream(), elements(reinterpret_cast<void*>(8), 1, 4));
+  EXPECT_NE(t.e.synchronize(one_command(fill), first_device), status::success);
 }
 
 TEST_F(at_once_test, a_graph_of_small_kernels_runs_in_its_order) {

@@ -2,12 +2,36 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace sb::engine::testing {
 namespace {
+
+TEST(short_lock, who_looks_for_it_soon_has_it_alone_or_goes_without) {
+  constexpr int threads = 3, rounds = 20'000;
+  short_lock lock;
+  std::atomic<int> went_without{0};
+  int done = 0;  // guarded by the lock
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back([&] {
+      for (int i = 0; i < rounds; ++i) {
+        if (!lock.try_lock_soon()) {
+          ++went_without;
+          continue;
+        }
+        ++done;
+        lock.unlock();
+      }
+    });
+  for (std::thread& one : all) one.join();
+  EXPECT_EQ(done + went_without, threads * rounds);
+  const std::lock_guard held(lock);
+  EXPECT_FALSE(lock.try_lock_soon());
+}
 
 // Whoever leaves something does it himself or leaves a note: nothing is left over.
 TEST(short_lock, what_was_left_before_a_note_is_done_by_whoever_leaves) {
