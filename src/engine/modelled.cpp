@@ -432,6 +432,16 @@ void modelled::run_counting(const work& w) {
     next = sample + 1;
   }
   if (next != w.blocks) run_blocks({w.what, w.blocks - next, w.ns}, next);
+  // Those that want to be looked at again are counted only then.
+  for (std::size_t i = 0; i < again_.size();) {
+    block* b = again_[i];
+    if (b->run != &w.what->run || b->info != w.what->run.info().counted) {
+      ++i;
+      continue;
+    }
+    again_.erase(again_.begin() + static_cast<std::ptrdiff_t>(i));
+    resume(b, b->model_ns);
+  }
   sampling_ = false;
   w.what->times.work->use_samples();
   for (const auto& [ns, count] : std::exchange(ended_, {}))
