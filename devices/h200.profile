@@ -187,6 +187,9 @@ inside_copy_ns = 2900                   # a copy inside of the device, above cud
 other_stream_ns = 1000                  # a launch into another stream than the last one, above cudaLaunchKernel
 stage_bytes_per_ns = 11.7               # copying pageable memory into the driver's own
 pin_bytes_per_ns = 1.5                  # page-locking
+pool_grow_ns = 21000                    # a pool that has to ask the device for memory, above cudaMallocAsync
+pool_chunk_ns = 35000                   # for each 32 MiB of it
+pool_return_ns = 57000                  # for each that it gives back when the host has waited
 
 # Waiting calls and host functions
 wake_ns = 1000                          # from completion to the return of a waiting call
@@ -210,15 +213,17 @@ engine_gap_ns = 3700                    # between operations on different engine
 copy_switch_ns = 700                    # between copies of different streams in one direction
 copy_look_ns = 2200                     # for each other stream with copies waiting, when a copy engine was idle
 wait_gap_ns = 100                       # more, when the wait was for another stream
-block_ns = 50                           # beginning and ending of a block, once for a wave
-blocks_per_ns = 1.72                    # that begin, on the whole device
+block_ns = 50                           # beginning and ending of a block, of the first that come
+block_turn_ns = 187                     # from a block's end to the first instructions of the next
+blocks_per_ns = 1.65                    # that begin, on the whole device
 memory_latency_ns = 500                 # of a kernel that reads or writes memory, before the first of it
 l1_load_ns = 36                         # until a thread has what it loads: from its multiprocessor's cache
 l2_load_ns = 165                        # from the device's
-memory_load_ns = 400                    # from memory
+memory_load_ns = 370                    # from memory
+store_beside_ns = 80                    # more, when the kernel writes as well
 step_ns = 2.2                           # until it has the result of an addition or a product
-fill_ns = 460                           # a memset, beside its bytes
-fill_bytes_per_ns = 4600
+fill_ns = 460                           # a memset of up to 4 KiB, beside its bytes; a larger one is a kernel
+fill_bytes_per_ns = 4450
 
 # Rates of the whole device (rates.tsv). Those of instructions are the published ones, for each
 # multiprocessor and clock.

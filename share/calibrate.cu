@@ -333,12 +333,35 @@ void calibration::rare_calls() {
   put_call({"cudaFree"}, single(allocate, release, nothing));
   const action allocate_in_order = [&] { MUST(cudaMallocAsync(&p, 64 * kib, s_)); };
   const action release_in_order = [&] { MUST(cudaFreeAsync(p, s_)); };
+  // As long as something is left in it, a pool keeps its memory.
+  void* kept = nullptr;
+  MUST(cudaMallocAsync(&kept, 64 * kib, s_));
   for (int i = 0; i < 5; ++i) {
     allocate_in_order();
     release_in_order();
   }
   put_call({"cudaMallocAsync"}, single(nothing, allocate_in_order, release_in_order));
   put_call({"cudaFreeAsync"}, single(allocate_in_order, release_in_order, nothing));
+  MUST(cudaFreeAsync(kept, s_));
+  // Otherwise it gets chunks of 32 MiB, one or two of them here, and gives them back when the host
+  // has waited.
+  const auto grow = [&](std::size_t bytes) {
+    return single(nothing, [&] { MUST(cudaMallocAsync(&p, bytes, s_)); }, release_in_order);
+  };
+  const auto give_back = [&](std::size_t bytes) {
+    return median(15, [&] {
+      MUST(cudaDeviceSynchronize());
+      MUST(cudaMallocAsync(&p, bytes, s_));
+      MUST(cudaFreeAsync(p, s_));
+      const auto begin = clk::now();
+      MUST(cudaStreamSynchronize(s_));
+      return ns_since(begin);
+    });
+  };
+  const double one = grow(mib), two = grow(48 * mib);
+  put("pool_chunk_ns", two - one);
+  put("pool_grow_ns", 2 * one - two - of("call.cudaMallocAsync"));
+  put("pool_return_ns", give_back(48 * mib) - give_back(mib));
   put_call({"cudaMallocManaged"},
            single(nothing, [&] { MUST(cudaMallocManaged(&p, mib)); }, release));
 
@@ -425,7 +448,8 @@ void calibration::gaps() {
                            }) /
                              2 -
                          period);
-  put("fill_ns", chain(s_, 50, [&] { cudaMemsetAsync(device_, 0, 4, s_); }) - of("kernel_gap_ns"));
+  put("fill_ns",
+      chain(s_, 50, [&] { cudaMemsetAsync(device_, 0, 4 * kib, s_); }) - of("kernel_gap_ns"));
   auto* const data = reinterpret_cast<float4*>(device_);
   // What it loads comes from the second cache, in a time that is not measured here: the H200's.
   const double load = 165;
@@ -597,6 +621,11 @@ void calibration::rates() {
       1 / per_ns(16384, 1, [&](int n) { one_chain<<<1, 32, 0, s_>>>(data, n, 1.0001f, -1.0f); }));
   put("blocks_per_ns",
       per_ns(1 << 21, 1, [&](int n) { hardly_anything<<<n, 32, 0, s_>>>(data, 0); }));
+  // Blocks of which a multiprocessor has few: one after the other in each place.
+  const int places =
+      properties_.multiProcessorCount * (properties_.maxThreadsPerMultiProcessor / 1024);
+  put("block_turn_ns",
+      places / per_ns(1 << 18, 1, [&](int n) { hardly_anything<<<n, 1024, 0, s_>>>(data, 0); }));
   put("shared_bytes_per_ns",
       per_ns(4096, threads * 4, [&](int n) { shared_reads<<<blocks, 256, 0, s_>>>(data, n); }));
   put("atomics_per_ns", per_ns(256, threads, [&](int n) {

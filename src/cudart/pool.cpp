@@ -53,6 +53,7 @@ status allocate(void** out, std::size_t bytes, cudaMemPool_t handle, bool from_p
   if (const status s = admit_unsafe_call(); s != status::success) return s;
   auto place = the_pools().allocate(pool, pool_user(**stream), bytes);
   if (!place) return place.error();
+  if (place->chunks != 0) spend_for_chunks(place->chunks, 0);
   if (!place->after.empty()) {
     engine::marker_operation marker;
     marker.role = engine::marker_role::allocate;
@@ -238,6 +239,14 @@ cudaError_t unfailing_entry(Body&& body, const char* name = __builtin_FUNCTION()
 }
 
 }  // namespace
+
+void spend_for_chunks(std::uint64_t got, std::uint64_t returned) {
+  const timing_profile* timing = the_engine().timing();
+  if (timing == nullptr) return;
+  const double begin = got != 0 ? timing->pool_grow_ns : 0;
+  the_engine().spend(begin + static_cast<double>(got) * timing->pool_chunk_ns +
+                     static_cast<double>(returned) * timing->pool_return_ns);
+}
 
 bool pool_admits(const void* address, device_id device) {
   const std::lock_guard lock(accesses().mutex);

@@ -22,14 +22,18 @@ inline void pools_see_wait(const CUstream_st& stream, command_id record) {
 // devices says nothing about pools.
 bool pool_admits(const void* address, device_id device);
 
+// Modelled time: what it takes a pool to get memory of the device, and to give it back.
+void spend_for_chunks(std::uint64_t got, std::uint64_t returned);
+
 // The engine's wait, then the pools'.
 inline status wait_and_release(const sched::wait_target& target, device_id device) {
   const status s = the_engine().synchronize(target, device);
   // The legacy stream waits for all blocking streams: as good as for everything that is complete.
   const bool one_stream =
       target.scope == sched::wait_scope::stream && target.stream != legacy_stream(device).id;
-  engine::pool_set::instance().synchronized(one_stream ? target.stream : stream_id{},
-                                            target.command);
+  const std::uint64_t returned = engine::pool_set::instance().synchronized(
+      one_stream ? target.stream : stream_id{}, target.command);
+  if (returned != 0) spend_for_chunks(0, returned);
   return s;
 }
 

@@ -104,9 +104,9 @@ class access_trace::reader {
     std::array<std::uint32_t, banks> at{};
     for (std::size_t i = 0; i < words_.size(); ++i)
       if (i == 0 || words_[i] != words_[i - 1]) ++at[words_[i] % banks];
-    // A lane gets 8 bytes at a time.
-    to_.shared_turns += weight_ * std::max(*std::max_element(at.begin(), at.end()),
-                                           s.bytes / (2 * static_cast<std::uint32_t>(word_bytes)));
+    // 16 bytes for each lane are three turns, also when all of them want the same.
+    to_.shared_turns +=
+        weight_ * std::max(*std::max_element(at.begin(), at.end()), s.bytes * 3 / 16);
   }
 
   // Sorted and with what of each is covered.
@@ -164,6 +164,7 @@ class access_trace::reader {
       }
       line = sector / line_sectors;
       to_.l2_bytes += weight_ * times * sector_bytes;
+      to_.written_bytes += weight_ * times * sector_bytes;
       if (writes_.insert(sector).second) note(sector, times * chunk_bytes(written_chunks_, sector));
     }
   }

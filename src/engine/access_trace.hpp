@@ -22,6 +22,7 @@ struct access_summary {
   double shared_turns = 0;  // of shared memory
   double l2_requests = 0;   // lines that the first cache does not have
   double l2_bytes = 0;
+  double written_bytes = 0;     // of these
   double missed_loads = 0;      // requests of what the block had not loaded before
   double issued = 0;            // by the longest lane of each warp, times the lanes
   double steps = 0, loads = 0;  // of the longest thread

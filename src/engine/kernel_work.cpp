@@ -83,6 +83,8 @@ block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
   w.loads = s.loads;
   // A thread that waits for several loads at once waits for the slowest.
   w.load_misses = std::min(1.0, s.missed_loads / std::max(1.0, w.warps * s.loads));
+  w.stores_beside =
+      std::min(1.0, 2 * s.written_bytes / std::max(1.0, s.l2_bytes - s.written_bytes));
   w.barriers = number(c.barriers) / std::max(1.0, number(c.threads));
   return w;
 }

@@ -15,6 +15,8 @@ namespace {
 constexpr double host_function_body_ns = 100;
 constexpr int hung_status = 124;
 constexpr std::uint64_t section_pause_ns = 1000;
+// A larger fill is a kernel of the driver's, for the host as well.
+constexpr std::uint64_t small_fill_bytes = 4096;
 
 thread_local std::uint64_t calls_of_thread = 0;
 
@@ -75,6 +77,9 @@ void modelled::before_submission(const node& n) {
   const auto* copy = std::get_if<copy_operation>(&n.what);
   if (copy != nullptr && copy->direction == copy_direction::device_to_device)
     call(rounded_ns(timing_.inside_copy_ns));
+  if (n.as.kind == command_kind::fill && n.as.bytes > small_fill_bytes)
+    call(rounded_ns(call_cost_ns(timing_, "cudaLaunchKernel") -
+                    call_cost_ns(timing_, "cudaMemsetAsync")));
 }
 
 void modelled::submitted(node& n) {
@@ -390,7 +395,10 @@ void modelled::run(const work& w) {
     if (fault.error == status::success) begin_transfer(n, w.ns);
   } else if (const auto* fill = std::get_if<fill_operation>(&n.what)) {
     executor_.run([&](worker&) { fault = carry_out(*fill, e_.dropping); });
-    const double ns = timing_.fill_ns + static_cast<double>(n.as.bytes) / timing_.fill_bytes_per_ns;
+    const double begin = n.as.bytes > small_fill_bytes
+                             ? timing_.kernel_ns + timing_.memory_latency_ns
+                             : timing_.fill_ns;
+    const double ns = begin + static_cast<double>(n.as.bytes) / timing_.fill_bytes_per_ns;
     if (fault.error == status::success) share_memory(n, w.ns, ns, static_cast<double>(n.as.bytes));
   } else {
     post_operation(n, w.ns);

@@ -8,7 +8,7 @@ namespace sb::engine {
 
 namespace {
 
-constexpr std::uint64_t chunk_bytes = std::uint64_t{32} << 20;
+constexpr std::uint64_t chunk_bytes = pool_chunk_bytes;
 // Addresses only; a process limit may make it less.
 constexpr std::uint64_t largest_range = std::uint64_t{256} << 30;
 

@@ -56,8 +56,12 @@ class pool_user {
   ~pool_user() = default;
 };
 
+// Pools get memory of the device in these.
+inline constexpr std::uint64_t pool_chunk_bytes = std::uint64_t{32} << 20;
+
 struct pool_placement {
   void* base = nullptr;
+  std::uint64_t chunks = 0;       // that the pool had to ask the device for
   std::vector<command_id> after;  // frees that the stream has to wait for first
 };
 
@@ -176,9 +180,10 @@ class pool_set {
   void note_wait(const pool_stream& stream, command_id record) {
     if (tracking_.load(std::memory_order_acquire)) wait_made(stream, record);
   }
-  // The host waited for a stream, for a record or (neither) for everything: memory goes back.
-  void synchronized(stream_id stream, command_id record = {}) {
-    if (tracking_.load(std::memory_order_acquire)) host_waited(stream, record);
+  // The host waited for a stream, for a record or (neither) for everything: memory goes back, so
+  // many chunks.
+  std::uint64_t synchronized(stream_id stream, command_id record = {}) {
+    return tracking_.load(std::memory_order_acquire) ? host_waited(stream, record) : 0;
   }
 
   status trim(memory_pool* pool, std::uint64_t keep);
@@ -190,7 +195,7 @@ class pool_set {
  private:
   void record_made(const pool_stream& stream, command_id record);
   void wait_made(const pool_stream& stream, command_id record);
-  void host_waited(stream_id stream, command_id record);
+  std::uint64_t host_waited(stream_id stream, command_id record);
   [[nodiscard]] bool complete(const free_mark& mark) const;
   memory_pool* default_locked(device_id device);
   [[nodiscard]] bool alive_locked(const memory_pool* pool) const;

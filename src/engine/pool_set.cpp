@@ -161,7 +161,10 @@ result<pool_placement> pool_set::allocate(memory_pool* pool, const pool_stream& 
   if (!alive_locked(pool)) return status::invalid_value;
   asking_stream asks(stream, pool->attributes(), order_,
                      [&](const free_mark& mark) { return complete(mark); });
-  return pool->allocate(bytes, asks);
+  const std::uint64_t before = pool->usage().reserved;
+  auto place = pool->allocate(bytes, asks);
+  if (place) place->chunks = (pool->usage().reserved - before) / pool_chunk_bytes;
+  return place;
 }
 
 result<memory_pool*> pool_set::begin_free(void* base, memory_pool::counting how) {
@@ -201,7 +204,7 @@ void pool_set::wait_made(const pool_stream& stream, command_id record) {
   order_.wait(stream, record);
 }
 
-void pool_set::host_waited(stream_id stream, command_id record) {
+std::uint64_t pool_set::host_waited(stream_id stream, command_id record) {
   const std::lock_guard lock(mutex_);
   const auto known = [&](const free_mark& mark) {
     if (mark.command.valid()) {
@@ -211,9 +214,12 @@ void pool_set::host_waited(stream_id stream, command_id record) {
     return complete(mark);
   };
   bool pending = false;
+  std::uint64_t returned = 0;
   for (const auto& pool : pools_) {
     pool->settle(known);
+    const std::uint64_t before = pool->usage().reserved;
     pool->trim(pool->attributes().release_threshold);
+    returned += (before - pool->usage().reserved) / pool_chunk_bytes;
     pending = pending || pool->has_marks();
   }
   for (std::size_t i = destroyed_.size(); i-- > 0;) drop_if_over(destroyed_[i].get());
@@ -222,6 +228,7 @@ void pool_set::host_waited(stream_id stream, command_id record) {
     order_.forget();
     tracking_.store(false, std::memory_order_release);
   }
+  return returned;
 }
 
 status pool_set::trim(memory_pool* pool, std::uint64_t keep) {

@@ -98,7 +98,10 @@ std::string print_value(Integer v) {
 template <std::size_t n>
 std::string print_value(const std::array<std::int32_t, n>& v) {
   std::string text;
-  for (const std::int32_t number : v) text += (text.empty() ? "" : " ") + std::to_string(number);
+  for (const std::int32_t number : v) {
+    if (!text.empty()) text += " ";
+    text += std::to_string(number);
+  }
   return text;
 }
 

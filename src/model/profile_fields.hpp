@@ -144,6 +144,9 @@ void visit_fields(Profile& p, F&& f) {
   f("other_stream_ns", m.other_stream_ns, 0);
   f("stage_bytes_per_ns", m.stage_bytes_per_ns, rate);
   f("pin_bytes_per_ns", m.pin_bytes_per_ns, rate);
+  f("pool_grow_ns", m.pool_grow_ns, 0);
+  f("pool_chunk_ns", m.pool_chunk_ns, 0);
+  f("pool_return_ns", m.pool_return_ns, 0);
   f("wake_ns", m.wake_ns, 0);
   f("long_wake_ns", m.long_wake_ns, 0);
   f("long_wait_ns", m.long_wait_ns, 0);
@@ -162,11 +165,13 @@ void visit_fields(Profile& p, F&& f) {
   f("copy_look_ns", m.copy_look_ns, 0);
   f("wait_gap_ns", m.wait_gap_ns, 0);
   f("block_ns", m.block_ns, 0);
+  f("block_turn_ns", m.block_turn_ns, 0);
   f("blocks_per_ns", m.blocks_per_ns, rate);
   f("memory_latency_ns", m.memory_latency_ns, 0);
   f("l1_load_ns", m.l1_load_ns, 0);
   f("l2_load_ns", m.l2_load_ns, 0);
   f("memory_load_ns", m.memory_load_ns, 0);
+  f("store_beside_ns", m.store_beside_ns, 0);
   f("step_ns", m.step_ns, 0);
   f("fill_ns", m.fill_ns, 0);
   f("fill_bytes_per_ns", m.fill_bytes_per_ns, rate);

@@ -18,6 +18,12 @@ double share_in_use(std::uint64_t blocks, std::uint32_t multiprocessors) {
 
 constexpr double stage_chunk_bytes = 65536;
 constexpr double line_bytes = 128;
+constexpr double last_load = 0.5 / 32;  // of a turn, for each warp
+
+// How long two things take that go on beside each other: as the longer one, or more.
+double together(double a, double b, double norm) {
+  return std::pow(std::pow(a, norm) + std::pow(b, norm), 1 / norm);
+}
 
 }  // namespace
 
@@ -46,20 +52,29 @@ block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t b
             std::min({t.atomics_per_ns, std::max(1.0, w.atomic_pages) * t.page_atomics_per_ns,
                       std::max(1.0, w.atomic_addresses) * t.address_atomics_per_ns}));
   const double far = w.memory_share * t.memory_load_ns + (1 - w.memory_share) * t.l2_load_ns;
-  const double load = w.load_misses * far + (1 - w.load_misses) * t.l1_load_ns;
+  const double missed = far + w.memory_share * w.stores_beside * t.store_beside_ns;
+  const double load = w.load_misses * missed + (1 - w.load_misses) * t.l1_load_ns;
   const double waits = w.steps * t.step_ns + w.loads * load + w.barriers * t.barrier_ns;
+  // A block that takes the place of another has to begin, and the next one on its multiprocessor
+  // begins after it. It ends when the last of its warps has got what it loads.
   const double begins = n / t.blocks_per_ns;
-  double sum = 0;
-  for (const double one : {compute, memory, waits, begins}) sum += std::pow(one, t.overlap_norm);
+  const double last = w.loads > 0 ? 1 + last_load * w.warps : 1;
+  const double life = (first_wave ? t.block_ns : t.block_turn_ns * last) + waits;
+  // Pipes hide what threads wait for better than memory does.
+  const double busy = together(compute, life, t.overlap_norm);
   const double latency = first_wave && w.l2_bytes > 0 ? t.memory_latency_ns : 0;
-  const double ns = t.block_ns + latency + std::pow(sum, 1 / t.overlap_norm);
+  // Blocks begin in what pipes leave, to a part.
+  const double least =
+      (first_wave ? t.block_ns : 0) + together(begins, compute, t.overlap_norm / 2);
+  const double ns =
+      latency + std::max(least, together(busy, memory, std::max(1.0, t.overlap_norm - 1)));
   if (!(ns > 0) || !std::isfinite(ns)) return {ns, {}};
   return {ns, {.arithmetic = pipes * multiprocessors / ns, .memory = moving / ns}};
 }
 
 // A cache that has two halves keeps some of what is far away twice.
 double share_of_memory(double bytes, double l2_bytes) {
-  constexpr double kept = 0.6, lost = 0.9;
+  constexpr double kept = 0.45, lost = 0.95;
   return std::clamp((bytes / l2_bytes - kept) / (lost - kept), 0.0, 1.0);
 }
 

@@ -33,6 +33,9 @@ struct timing_profile {
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
   double stage_bytes_per_ns = 11;        // copies of pageable memory into the driver's own
   double pin_bytes_per_ns = 1.5;         // page-locking, above the call's own cost
+  double pool_grow_ns = 0;               // when a pool asks the device for memory, above the call
+  double pool_chunk_ns = 0;              // and for each chunk that it gets
+  double pool_return_ns = 0;             // for each that it gives back
   double wake_ns = 1000;                 // from completion to the return of a waiting call
   double long_wake_ns = 2600;            // the same after a wait of long_wait_ns
   double long_wait_ns = 20000;           // or for a copy that has an engine of its own
@@ -55,11 +58,13 @@ struct timing_profile {
   double copy_look_ns =
       0;  // for each other stream with copies waiting, when a copy engine was idle
   double wait_gap_ns = 100;         // more, when the wait was for another stream
-  double block_ns = 50;             // beginning and ending of a block, once for a wave
+  double block_ns = 50;             // beginning and ending of a block, of the first that come
+  double block_turn_ns = 190;       // from a block's end to the first instructions of the next
   double blocks_per_ns = 1.65;      // that begin, on the whole device
   double memory_latency_ns = 1000;  // of a kernel that reads or writes memory
   // How long a thread waits for what it loads, and for the result of an addition.
   double l1_load_ns = 36, l2_load_ns = 150, memory_load_ns = 400;
+  double store_beside_ns = 0;  // more for a load of a kernel that writes as well
   double step_ns = 2.2;
   double fill_ns = 460;
   double fill_bytes_per_ns = 4600;
@@ -98,9 +103,10 @@ struct block_work {
   double fp32 = 0, fp64 = 0, fp16 = 0, logic = 0, special = 0;
   double lines = 0, shared_turns = 0;  // of the first cache and of shared memory
   double l2_requests = 0, l2_bytes = 0;
-  double memory_bytes = 0;  // that no cache has
-  double memory_share = 0;  // of the loads that the first cache does not answer
-  double load_misses = 0;   // their share
+  double memory_bytes = 0;   // that no cache has
+  double memory_share = 0;   // of the loads that the first cache does not answer
+  double load_misses = 0;    // their share
+  double stores_beside = 0;  // how much it writes beside that: 1 for half as much and more
   double atomics = 0, atomic_addresses = 0, atomic_pages = 0;  // the last two of the whole launch
   // What its longest thread waits for, one after the other.
   double steps = 0, loads = 0, barriers = 0;

@@ -30,6 +30,27 @@ TEST(wave, blocks_take_time_to_begin) {
   EXPECT_GE(ns(nothing, 4224), 4224 / h200_timing().blocks_per_ns);
 }
 
+TEST(wave, a_block_takes_the_place_of_another_only_after_a_turn) {
+  const timing_profile& t = h200_timing();
+  const block_work nothing{.issued = 32 * 32, .warps = 32};
+  const double first = wave_of(t, nothing, 264, multiprocessors, true).ns;
+  const double later = wave_of(t, nothing, 264, multiprocessors, false).ns;
+  EXPECT_NEAR(later, t.block_turn_ns, 0.1 * t.block_turn_ns);
+  EXPECT_NEAR(first, t.block_ns + 264 / t.blocks_per_ns, 1);
+}
+
+TEST(wave, loads_wait_longer_beside_stores) {
+  block_work reads{.issued = 32,
+                   .warps = 8,
+                   .l2_bytes = 1024,
+                   .memory_share = 1,
+                   .load_misses = 1,
+                   .loads = 100};
+  const double alone = ns(reads, 132);
+  reads.stores_beside = 1;
+  EXPECT_NEAR(ns(reads, 132) - alone, 100 * h200_timing().store_beside_ns, 0.05 * alone);
+}
+
 TEST(wave, what_memory_has_is_slower_than_what_a_cache_has) {
   block_work reads{.issued = 32, .warps = 8, .l2_requests = 800, .l2_bytes = 102400};
   const double cached = ns(reads, 1056);

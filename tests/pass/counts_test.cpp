@@ -194,6 +194,19 @@ TEST_F(costs, loads_of_a_loop_come_together_unless_one_needs_the_last) {
   EXPECT_GE(summed.steps, 160 * abi::spent_unit);
 }
 
+TEST_F(costs, a_multiply_add_of_three_registers_takes_two_turns_unless_it_shares_one) {
+  const auto issued = [&](const char* kernel) {
+    const auto rounds = [&](int times) {
+      std::vector<float> values{1, 0.5f, 2, 3, 4};
+      return device.run_counted(kernel, {1}, {1}, 0, values.data(), times).issued;
+    };
+    return rounds(200) - rounds(100);
+  };
+  const std::uint64_t two = issued("two_each");
+  EXPECT_EQ(issued("three_each"), two + 200 * abi::spent_unit);
+  EXPECT_EQ(issued("one_in_common"), two);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, counts, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

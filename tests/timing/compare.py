@@ -29,7 +29,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders")
+UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
+          "shapes")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -41,6 +42,8 @@ GROUPS = (
     ("unseen: waves, chains, graphs, priorities", 5, 15, r"kernels\.(?!calls)"),
     ("unseen: copies of several streams", 5, 15, r"orders\."),
     ("unseen: memory and arithmetic", 10, 35, r"work\.|methods\."),
+    ("unseen: shapes of memory and arithmetic", 10, 35, r"shapes\.(?!fill|pool)"),
+    ("unseen: fills, memory of pools", 10, 20, r"shapes\.(fill|pool)"),
     ("unseen: variations of streams and graphs", 5, 15,
      r"variations\.(conn4\.)?(hook|beside|sleep|three|mixed|priority|chain\d+\.us[1-9])"),
     ("unseen: variations with quick functions", 5, 15, r"variations\.fast"),

@@ -137,7 +137,7 @@ class Calibration(unittest.TestCase):
 
     # Measured through other work than their own: kernels count their loops, graphs their ends.
     WIDE = {"fp32_per_ns", "fp64_per_ns", "shared_bytes_per_ns", "memory_bytes_per_ns",
-            "special_per_ns", "blocks_per_ns"}
+            "special_per_ns", "blocks_per_ns", "block_turn_ns"}
     # Answered without asking the runtime, which takes no modelled time.
     # A copy inside the device begins and ends before the host is through with the record after it.
     FREE = {"call.cudaGetLastError", "call.cudaPeekAtLastError", "copy_inside_ns"}

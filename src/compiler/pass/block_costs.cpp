@@ -42,6 +42,7 @@ wait after(wait before, const instruction_cost& cost) {
 class ways {
  public:
   ways(const BasicBlock& block, const PHINode* from) {
+    wait branched;  // up to the last one that does
     for (const Instruction& inst : block) {
       if (isa<PHINode>(inst)) {
         if (&inst == from) {
@@ -58,7 +59,14 @@ class ways {
         }
       }
       if (reached) {
-        found_[&inst] = after(longest, cost_of(inst));
+        const instruction_cost cost = cost_of(inst);
+        if (cost.branches) {
+          longest = std::max(longest, branched);
+        }
+        found_[&inst] = after(longest, cost);
+        if (cost.branches) {
+          branched = found_[&inst];
+        }
         longest_ = std::max(longest_, found_[&inst]);
       }
     }
@@ -127,6 +135,105 @@ bool is_for_going_round(const Instruction& inst, const BasicBlock& block, const 
   // Of an address: counter * width + place.
   return inst.getType()->isIntegerTy() && !inst.use_empty() &&
          all_of(inst.users(), [](const User* user) { return isa<GetElementPtrInst>(user); });
+}
+
+// A fused multiply-add of single precision: what it reads, without signs. Else empty.
+struct fused {
+  SmallVector<const Value*, 2> factors;
+  const Value* summand = nullptr;
+  explicit operator bool() const { return summand != nullptr; }
+};
+
+const Value* without_sign(const Value* value) {
+  auto* inst = dyn_cast<Instruction>(value);
+  return inst && inst->getOpcode() == Instruction::FNeg ? without_sign(inst->getOperand(0)) : value;
+}
+
+fused as_fused(const Instruction& inst) {
+  fused found;
+  if (!inst.getType()->isFloatTy()) {
+    return found;
+  }
+  auto take = [&](const User& product, const Value* summand) {
+    found.factors = {without_sign(product.getOperand(0)), without_sign(product.getOperand(1))};
+    found.summand = without_sign(summand);
+  };
+  if (auto* call = dyn_cast<CallBase>(&inst)) {
+    const Function* callee = call->getCalledFunction();
+    const StringRef name = callee ? callee->getName() : "";
+    if (name == "fmaf" || name.starts_with("llvm.fma.") || name.starts_with("llvm.fmuladd.")) {
+      take(*call, call->getArgOperand(2));
+    }
+  } else if (inst.getOpcode() == Instruction::FAdd || inst.getOpcode() == Instruction::FSub) {
+    for (unsigned i : {0u, 1u}) {
+      auto* product = dyn_cast<Instruction>(inst.getOperand(i));
+      if (!found && product && product->getOpcode() == Instruction::FMul &&
+          joins_its_user(*product)) {
+        take(*product, inst.getOperand(1 - i));
+      }
+    }
+  }
+  return found;
+}
+
+// What an instruction has without reading a register: numbers, and one parameter of the kernel.
+bool is_parameter(const Value* value) {
+  auto* load = dyn_cast<LoadInst>(value);
+  const space where = load ? space_of(load->getPointerOperand()) : space::global;
+  return load && (where == space::own || where == space::constant);
+}
+
+unsigned registers_of(const fused& one) {
+  SmallPtrSet<const Value*, 3> different;
+  bool parameter = false;
+  for (const Value* value : {one.factors[0], one.factors[1], one.summand}) {
+    if (isa<Constant>(value)) {
+      continue;
+    }
+    if (is_parameter(value) && !parameter) {
+      parameter = true;
+      continue;
+    }
+    different.insert(value);
+  }
+  return different.size();
+}
+
+// Whether the second finds an operand where the first one has read it: in the same place, and the
+// second has to follow at once.
+bool shares_operand(const fused& first, const Instruction& from, const fused& second) {
+  for (const Value* value : {second.factors[0], second.factors[1], second.summand}) {
+    auto* phi = dyn_cast<PHINode>(value);
+    const BasicBlock* block = from.getParent();
+    bool handed_on = phi && phi->getParent() == block && phi->getBasicBlockIndex(block) >= 0 &&
+                     phi->getIncomingValueForBlock(block) == &from;
+    if (value == &from || handed_on) {
+      return false;
+    }
+  }
+  return first.summand == second.summand || is_contained(first.factors, second.factors[0]) ||
+         is_contained(first.factors, second.factors[1]);
+}
+
+// A scheduler's registers are in two banks that give one operand at a time: what wants three of
+// them takes the time of two instructions, unless it shares one with the multiply-add before it.
+std::uint64_t register_turns(const BasicBlock& block) {
+  std::uint64_t turns = 0;
+  const Instruction* before = nullptr;
+  if (is_loop(block)) {
+    for (const Instruction& inst : block) {
+      before = as_fused(inst) ? &inst : before;
+    }
+  }
+  for (const Instruction& inst : block) {
+    if (const fused one = as_fused(inst)) {
+      if (registers_of(one) > 2 && !(before && shares_operand(as_fused(*before), *before, one))) {
+        ++turns;
+      }
+      before = &inst;
+    }
+  }
+  return turns;
 }
 
 struct accessed {
@@ -285,6 +392,7 @@ block_cost cost_of(BasicBlock& block, const joined_accesses& joined) {
     sum.logic += shared && unrolled > 1 ? 0 : cost.logic;
     sum.special += cost.special;
   }
+  sum.issued += register_turns(block) * abi::spent_unit;
   const wait alone = ways(block, nullptr).longest();
   // Loads come first where no store is between them; the rest is mixed but in part.
   const unsigned mixed = std::min(unrolled, most_mixed), early = stores(block) ? 1 : unrolled;

@@ -29,8 +29,8 @@ struct function_cost {
 // Of single precision, as the device's own code for them (h200/rates.tsv: full.*).
 function_cost single_function(StringRef name) {
   return StringSwitch<function_cost>(name)
-      .Cases("sin", "cos", {29, 0, 22})
-      .Cases("sincos", "sinpi", "cospi", {40, 0, 24})
+      .Cases("sin", "cos", {29, 0, 27})
+      .Cases("sincos", "sinpi", "cospi", {40, 0, 29})
       .Cases("exp", "exp2", "exp10", {8, 1, 14})
       .Cases("log", "log2", "log10", "log1p", {31, 0, 20})
       .Case("pow", {82, 2, 45})
@@ -87,7 +87,11 @@ instruction_cost function(StringRef name, const Type* type, bool quick) {
             .steps = f.steps};
   }
   const function_cost f = quick ? quick_function(name) : single_function(name);
-  return {.issued = f.issued, .fp32 = f.issued / 2, .special = f.special, .steps = f.steps};
+  return {.issued = f.issued,
+          .fp32 = f.issued / 2,
+          .special = f.special,
+          .steps = f.steps,
+          .branches = name == "sqrt" && !quick};
 }
 
 bool is_root(const Value* value) {
@@ -112,7 +116,7 @@ instruction_cost division(const Instruction& inst) {
   if (is_quick(inst)) {  // a reciprocal, and a product
     return {.issued = 2, .fp32 = 1, .special = 1, .steps = 5};
   }
-  return {.issued = 17, .fp32 = 9, .special = 1, .steps = 18};
+  return {.issued = 17, .fp32 = 9, .special = 1, .steps = 18, .branches = true};
 }
 
 unsigned words(const Type* type) {
@@ -122,27 +126,6 @@ unsigned words(const Type* type) {
 bool is_bits(const Instruction& inst) {
   return inst.getOpcode() == Instruction::And || inst.getOpcode() == Instruction::Or ||
          inst.getOpcode() == Instruction::Xor;
-}
-
-// One that the next instruction does as well: two operations on bits, a shift or a product before a
-// sum.
-bool joins_its_user(const Instruction& inst) {
-  if (!inst.hasOneUse()) {
-    return false;
-  }
-  auto* user = dyn_cast<Instruction>(inst.user_back());
-  if (!user || user->getParent() != inst.getParent()) {
-    return false;
-  }
-  if (is_bits(inst)) {
-    return is_bits(*user);
-  }
-  if (inst.getOpcode() == Instruction::FMul) {
-    bool adds = user->getOpcode() == Instruction::FAdd || user->getOpcode() == Instruction::FSub;
-    return adds && inst.hasAllowContract() && user->hasAllowContract();
-  }
-  bool shifts = inst.getOpcode() == Instruction::Shl || inst.getOpcode() == Instruction::Mul;
-  return shifts && (user->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(user));
 }
 
 instruction_cost integer(const Instruction& inst) {
@@ -243,6 +226,25 @@ instruction_cost access(const Value* pointer, bool result) {
 }
 
 }  // namespace
+
+bool joins_its_user(const Instruction& inst) {
+  if (!inst.hasOneUse()) {
+    return false;
+  }
+  auto* user = dyn_cast<Instruction>(inst.user_back());
+  if (!user || user->getParent() != inst.getParent()) {
+    return false;
+  }
+  if (is_bits(inst)) {
+    return is_bits(*user);
+  }
+  if (inst.getOpcode() == Instruction::FMul) {
+    bool adds = user->getOpcode() == Instruction::FAdd || user->getOpcode() == Instruction::FSub;
+    return adds && inst.hasAllowContract() && user->hasAllowContract();
+  }
+  bool shifts = inst.getOpcode() == Instruction::Shl || inst.getOpcode() == Instruction::Mul;
+  return shifts && (user->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(user));
+}
 
 instruction_cost cost_of(const Instruction& inst) {
   if (is_alignment_mark(inst) || clamps_shift(inst)) {

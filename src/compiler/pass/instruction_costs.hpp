@@ -12,10 +12,15 @@ struct instruction_cost {
   unsigned fp64 = 0;
   unsigned logic = 0;
   unsigned special = 0;
-  unsigned steps = 0;  // until its result is there, in those of an addition
-  bool loads = false;  // the result comes from global memory
+  unsigned steps = 0;     // until its result is there, in those of an addition
+  bool loads = false;     // the result comes from global memory
+  bool branches = false;  // has a second way for rare values: the next of these comes after it
 };
 
 instruction_cost cost_of(const llvm::Instruction& inst);
+
+// One that the next instruction does as well: two operations on bits, a shift or a product before a
+// sum.
+bool joins_its_user(const llvm::Instruction& inst);
 
 }  // namespace sb::pass

@@ -123,3 +123,31 @@ extern "C" __global__ void shifts(const unsigned* in, const int* by, unsigned* o
   out[threadIdx.x + 32] = v >> n;
   out[threadIdx.x + 64] = (unsigned)((int)v >> n);
 }
+
+// Multiply-adds of as many values, in registers, that follow each other: each with three of its
+// own, with two, and with one that they have in common.
+extern "C" __global__ void three_each(float* out, int times) {
+  float a = out[0], b = out[1], c = out[2];
+  for (int i = 0; i < times; ++i) {
+    c = a * b + c;
+    a = b * c + a;
+  }
+  out[0] = a + c;
+}
+extern "C" __global__ void two_each(float* out, int times) {
+  float a = out[0], b = out[1];
+  for (int i = 0; i < times; ++i) {
+    a = a * b + b;
+    a = a * b + a;
+  }
+  out[0] = a;
+}
+extern "C" __global__ void one_in_common(float* out, int times) {
+  const float f = out[0], p = out[1], q = out[2];
+  float a = out[3], b = out[4];
+  for (int i = 0; i < times; ++i) {
+    a = p * f + a;
+    b = q * f + b;
+  }
+  out[0] = a + b;
+}
