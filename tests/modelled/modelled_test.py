@@ -81,12 +81,6 @@ class Modelled(unittest.TestCase):
         self.assertLessEqual(span, run["length"], (source, how))
         return abs(run["modelled"] - run["length"]) / span
 
-    def test_a_kernel_takes_as_long_when_its_blocks_are_counted(self):
-        """The second launch is counted, the fourth is not; counting takes the host long here."""
-        out = self.run_modelled(HERE / "programs/counted.cu", "--quiet").stdout.split()
-        self.assertEqual(len(out), 3, out)
-        self.assertEqual(len(set(out)), 1, out)
-
     def test_the_replay_behind_an_explanation_is_as_long_as_the_run(self):
         off = [self.replayed(HERE / "programs/mixes.cu", arguments=[str(seed)]) for seed in range(1, 13)]
         off.append(self.replayed(HERE / "programs/sharing.cu"))

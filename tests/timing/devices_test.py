@@ -132,6 +132,20 @@ class Variants(unittest.TestCase):
                 self.assertEqual(outside, [], device)
 
 
+class Counting(unittest.TestCase):
+    def test_a_kernel_takes_as_long_when_its_blocks_are_counted(self):
+        """The second launch is counted, the fourth is not; counting takes the host long here."""
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "counted"
+            subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-o", str(program),
+                            str(HERE / "counted.cu")], check=True)
+            done = run(program, "h200")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        times = done.stdout.split()
+        self.assertEqual(len(times), 3, times)
+        self.assertEqual(len(set(times)), 1, times)
+
+
 class Calibration(unittest.TestCase):
     """Measuring the virtual H200 gives back the profile that it runs by."""
 
