@@ -6,10 +6,26 @@
 #include "engine/at_once.hpp"
 #include "engine/clock.hpp"
 #include "engine/engine_state.hpp"
+#include "engine/patience.hpp"
 #include "engine/recorder.hpp"
+#include "engine/short_lock.hpp"
 #include "engine/transfer.hpp"
 
 namespace sb::engine {
+
+namespace {
+
+// Who has the lock has it for less time than handing over takes, unless it shares this core.
+thread_local patience looking;
+
+bool lock_soon(short_lock& mutex) {
+  if (!looking.has_any()) return false;
+  const bool found = mutex.try_lock_soon();
+  found ? looking.gained() : looking.lost();
+  return found;
+}
+
+}  // namespace
 
 // What the kernel will take; too much where nobody can say.
 std::uint64_t engine::impl::quick_ns(const kernel_operation& k) {
@@ -62,8 +78,7 @@ void engine::impl::tell_failure(guard& lock) {
                                             std::span<const kernel_operation* const> all,
                                             std::span<const command_id> after,
                                             std::span<const graph_item> graph) {
-  // Who has the lock has it for less time than handing over takes.
-  if (!(cores_to_spare ? mutex.try_lock_soon() : mutex.try_lock())) return false;
+  if (!mutex.try_lock() && !(cores_to_spare && lock_soon(mutex))) return false;
   guard lock(mutex, std::adopt_lock);
   if (!at_rest() || alone->has_failed()) return false;
   device_runtime& device = at(streams[stream].device).runtime;

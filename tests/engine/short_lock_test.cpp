@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "engine/patience.hpp"
+
 namespace sb::engine::testing {
 namespace {
 
@@ -78,6 +80,28 @@ TEST(short_lock, who_refuses_notes_hears_of_the_one_before_and_gets_no_other) {
   EXPECT_FALSE(lock.leave_note());
   EXPECT_FALSE(lock.unlock_with_note());
   EXPECT_TRUE(lock.try_lock());
+}
+
+TEST(patience, ends_for_a_while_when_nothing_was_gained_for_long) {
+  patience one;
+  const auto left_out = [&] {
+    unsigned times = 0;
+    while (!one.has_any()) ++times;
+    return times;
+  };
+  for (unsigned round = 0; round < 2; ++round) {
+    for (unsigned times = 1; times < patience::most; ++times) {
+      one.lost();
+      EXPECT_EQ(left_out(), 0U);
+    }
+    one.lost();
+    EXPECT_EQ(left_out(), patience::left_out);
+  }
+  for (unsigned times = 0; times < 2 * patience::most; ++times) {
+    one.lost();
+    one.gained();
+    EXPECT_EQ(left_out(), 0U);
+  }
 }
 
 }  // namespace
