@@ -28,6 +28,19 @@ const std::pair<const char*, condition> conditions[] = {
     {"between", [](int i, int n, int m) { return i >= n && i < m; }},
     {"outside", [](int i, int n, int m) { return i < n || i >= m; }},
     {"two_points", [](int i, int n, int m) { return i == n || i == m; }},
+    {"outside_numbers", [](int i, int, int) { return i < 1 || i >= 97; }},
+    {"outside_wrapping",
+     [](int i, int, int m) {
+       return unsigned(i) + unsigned(m) < 5 || unsigned(i) + unsigned(m) >= 70;
+     }},
+    {"two_wrapping_points",
+     [](int i, int n, int m) {
+       unsigned sum = unsigned(i) + unsigned(m);
+       return sum == unsigned(n) || sum == unsigned(n) + 3;
+     }},
+    {"all_but_points", [](int i, int n, int m) { return i != 0 && i != n && i != m; }},
+    {"points_before_an_end", [](int i, int n, int m) { return i < n && (i == 0 || i == m); }},
+    {"points_or_behind", [](int i, int n, int m) { return i == 3 || i == m || i + 5 > n; }},
     {"inverted", [](int i, int n, int m) { return !(i < n && m > 3); }},
     {"swapped", [](int i, int n, int) { return n > i; }},
 };

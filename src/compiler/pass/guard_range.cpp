@@ -11,6 +11,9 @@ using namespace llvm::PatternMatch;
 
 namespace {
 
+// A block's threads, and those of a row of blocks, are counted in so many.
+constexpr unsigned counter_bits = 32;
+
 // The comparison with the value that counts up by one on its left; nothing for others.
 struct counting_test {
   const SCEVAddRecExpr* counts;
@@ -48,6 +51,12 @@ std::optional<counting_test> counting_side(const ICmpInst& test, const Loop& loo
 bool is_shifted_down(const SCEV* value) {
   auto* sum = dyn_cast<SCEVAddExpr>(value);
   auto* number = sum ? dyn_cast<SCEVConstant>(sum->getOperand(0)) : nullptr;
+  return number && number->getAPInt().isNegative();
+}
+
+// `i < 1 || i >= 257` is `i - 257 < -256` to LLVM, unsigned: what is not in a stretch.
+bool is_most_numbers(const SCEV* limit) {
+  auto* number = dyn_cast<SCEVConstant>(limit);
   return number && number->getAPInt().isNegative();
 }
 
@@ -129,8 +138,19 @@ std::optional<round_range> guard_ranges::compare(ICmpInst& test) {
   Value* distance = builder_.CreateSub(widen(limit), from);
   Value* one = ConstantInt::get(wide, 1);
   round_range range;
+  if (CmpInst::isEquality(found->predicate) && bits >= counter_bits) {
+    // No number comes twice, even if the numbers begin again in between.
+    distance = builder_.CreateZExt(builder_.CreateSub(limit, start), wide);
+    range.begin = clamp(distance);
+    range.end = clamp(builder_.CreateAdd(distance, one));
+    range.others = found->predicate == CmpInst::ICMP_NE;
+    return range;
+  }
   if (found->predicate == CmpInst::ICMP_ULT && is_shifted_down(found->counts->getStart())) {
-    return around_zero(start, limit, wide);
+    if (!is_most_numbers(found->limit)) {
+      return around_zero(start, limit, wide);
+    }
+    return inverse(around_zero(builder_.CreateSub(start, limit), builder_.CreateNeg(limit), wide));
   }
   switch (found->predicate) {
     case CmpInst::ICMP_SLT:

@@ -6,6 +6,7 @@
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LoopDeletion.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -24,6 +25,7 @@
 namespace sb::pass {
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -108,12 +110,18 @@ class splitter {
     more = isa<ConstantInt>(more) ? more : builder.CreateFreeze(more);
     Value* rounds =
         builder.CreateAdd(builder.CreateZExt(more, builder.getInt64Ty()), builder.getInt64(1));
-    guard_ranges ranges(loop_, evolution_, builder, rounds);
-    auto range = ranges.solve(guard->getCondition());
+    std::optional<round_range> range;
+    for (decided_ = guard->getCondition(); decided_; decided_ = changing_part(decided_)) {
+      guard_ranges ranges(loop_, evolution_, builder, rounds);
+      range = ranges.solve(decided_);
+      if (range) {
+        counting_.assign(ranges.counting().begin(), ranges.counting().end());
+        break;
+      }
+    }
     if (!range) {
       return {};
     }
-    counting_.assign(ranges.counting().begin(), ranges.counting().end());
     Value* begin = range->begin ? range->begin : builder.getInt64(0);
     Value* end = range->end ? range->end : rounds;
     if (range->valid) {
@@ -182,7 +190,9 @@ class splitter {
       decide = insert(parts[i], decide, cast<BasicBlock>(here(preheader)),
                       cast<BasicBlock>(here(loop_.getHeader())), cast<BasicBlock>(here(old_latch)));
       if (parts[i].holds) {
-        branch->setCondition(ConstantInt::getBool(branch->getContext(), *parts[i].holds));
+        IRBuilder<> builder(branch);
+        branch->setCondition(
+            known_condition(builder, branch->getCondition(), builder.getInt1(*parts[i].holds)));
         count_plainly();
         known.push_back(loops[i]);
       }
@@ -194,6 +204,48 @@ class splitter {
       one.phi->setIncomingValue(at, one.carried);
     }
     return known;
+  }
+
+  // The first of the conditions that this one consists of, but for those that stay the same.
+  Value* changing_part(Value* condition) const {
+    Value* one = nullptr;
+    Value* other = nullptr;
+    if (match(condition, m_Not(m_Value(one)))) {
+      return one;
+    }
+    if (match(condition, m_LogicalAnd(m_Value(one), m_Value(other))) ||
+        match(condition, m_LogicalOr(m_Value(one), m_Value(other)))) {
+      return loop_.isLoopInvariant(one) ? other : one;
+    }
+    return nullptr;
+  }
+
+  // A guard's condition in a part of the loop, where what was solved is known.
+  Value* known_condition(IRBuilder<>& builder, Value* condition, ConstantInt* holds) {
+    if (condition == here(decided_)) {
+      return holds;
+    }
+    Value* one = nullptr;
+    Value* other = nullptr;
+    bool is_and = match(condition, m_LogicalAnd(m_Value(one), m_Value(other)));
+    if (is_and || match(condition, m_LogicalOr(m_Value(one), m_Value(other)))) {
+      Value* first = known_condition(builder, one, holds);
+      Value* second = known_condition(builder, other, holds);
+      if (auto* known = dyn_cast<ConstantInt>(first)) {
+        return known->isOne() == is_and ? second : known;
+      }
+      if (auto* known = dyn_cast<ConstantInt>(second)) {
+        return known->isOne() == is_and ? first : known;
+      }
+      return first == one && second == other ? condition
+             : is_and                        ? builder.CreateLogicalAnd(first, second)
+                                             : builder.CreateLogicalOr(first, second);
+    }
+    if (match(condition, m_Not(m_Value(one)))) {
+      Value* inside = known_condition(builder, one, holds);
+      return inside == one ? condition : builder.CreateNot(inside);
+    }
+    return condition;
   }
 
   // In a loop that will be written out (usual_blocks.hpp) parts begin where whole vectors do, so
@@ -344,6 +396,7 @@ class splitter {
   SmallVector<departure, 4> leaving_;
   SmallVector<counting_value, 4> counting_;
   ValueToValueMapTy* map_ = nullptr;
+  Value* decided_ = nullptr;  // what the parts know: the guard's condition, or one in it
   PHINode* round_ = nullptr;  // of the part that was put in last
 };
 

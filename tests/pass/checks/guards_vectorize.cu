@@ -6,6 +6,8 @@
 // CHECK: {{fmla v[0-9]+.4s|mulps|vfmadd}}
 // CHECK: inside.entry:
 // CHECK: {{fadd v[0-9]+.4s|addps}}
+// CHECK: border.entry:
+// CHECK: {{fadd v[0-9]+.4s|addps}}
 #include "device.h"
 
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
@@ -25,4 +27,15 @@ extern "C" __global__ void inside(int width, int height, const float* in, float*
   if (x > 0 && x < width - 1 && y > 0 && y < height - 1) {
     out[y * width + x] = in[y * width + x - 1] + in[y * width + x + 1];
   }
+}
+
+extern "C" __global__ void border(int width, int height, const float* in, float* out) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x;
+  int y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width || y >= height) return;
+  if (x == 0 || y == 0 || x == width - 1 || y == height - 1) {
+    out[y * width + x] = 0;
+    return;
+  }
+  out[y * width + x] = in[y * width + x - 1] + in[y * width + x + 1];
 }
