@@ -47,10 +47,12 @@ void limit_to_size(Access& access, Type* type) {
   }
 }
 
-// One access of memory: where its address stands, and what it has to be a multiple of.
+// One access of memory: where its address stands, and what it has to be a multiple of, or be so
+// many bytes behind one.
 struct access {
   Use* address;
   Align alignment;
+  std::uint64_t behind = 0;
 };
 
 class marker {
@@ -66,8 +68,11 @@ class marker {
         if (isa<LoadInst, StoreInst>(inst)) {
           auto [base, offset] = place_of(inst);
           neighbours_[{base, std::uint64_t{isa<StoreInst>(inst)}}].push_back(
-              {offset, size_of(inst)});
+              {offset, size_of(inst), getLoadStoreAlignment(&inst).value()});
         }
+      }
+      for (auto& [base, all] : neighbours_) {
+        join(all);
       }
       for (Instruction& inst : block) {
         collect(inst, accesses);
@@ -90,7 +95,8 @@ class marker {
 
   struct piece {
     std::int64_t offset;
-    std::uint64_t size;
+    std::uint64_t size, alignment;
+    std::uint64_t width = 0;  // that a device moves at once from here on
   };
 
   std::pair<Value*, std::int64_t> place_of(Instruction& inst) const {
@@ -105,42 +111,67 @@ class marker {
 
   // A struct was copied, and its members are left: a device moves those together that follow each
   // other, as far as the struct's alignment allows it.
-  MaybeAlign together(Instruction& inst) {
-    std::uint64_t most = getLoadStoreAlignment(&inst).value();
+  static void join(MutableArrayRef<piece> all) {
+    for (piece& first : all) {
+      std::uint64_t width = first.size;
+      if (!isPowerOf2_64(width) || first.alignment < width) {
+        continue;
+      }
+      auto reaches = [&](std::uint64_t wide) {
+        std::int64_t end = first.offset + static_cast<std::int64_t>(wide);
+        std::int64_t at = first.offset + static_cast<std::int64_t>(first.size);
+        while (at < end) {
+          auto* next = find_if(all, [&](const piece& one) { return one.offset == at; });
+          if (next == all.end()) {
+            return false;
+          }
+          at += static_cast<std::int64_t>(next->size);
+        }
+        return true;
+      };
+      while (width < std::min(first.alignment, widest_access) && reaches(2 * width)) {
+        width *= 2;
+      }
+      first.width = width;
+    }
+  }
+
+  // What the access has to be aligned to: as one of those that are moved together, all of them.
+  std::pair<MaybeAlign, std::uint64_t> together(Instruction& inst) {
+    Align own = getLoadStoreAlignment(&inst);
     std::uint64_t width = size_of(inst);
-    if (most <= width || !isPowerOf2_64(width)) {
-      return Align(most);
+    if (!isPowerOf2_64(width)) {
+      return {own, 0};
     }
     auto [base, offset] = place_of(inst);
-    ArrayRef<piece> all = neighbours_[{base, std::uint64_t{isa<StoreInst>(inst)}}];
-    auto reaches = [&](std::int64_t end) {
-      std::int64_t at = offset + static_cast<std::int64_t>(width);
-      while (at < end) {
-        auto* next = find_if(all, [&](const piece& one) { return one.offset == at; });
-        if (next == all.end()) {
-          return false;
-        }
-        at += static_cast<std::int64_t>(next->size);
+    const auto size = static_cast<std::int64_t>(width);
+    const piece* widest = nullptr;
+    for (const piece& first : neighbours_[{base, std::uint64_t{isa<StoreInst>(inst)}}]) {
+      bool is_within = first.offset <= offset &&
+                       offset + size <= first.offset + static_cast<std::int64_t>(first.width);
+      if (is_within && (!widest || first.width > widest->width)) {
+        widest = &first;
       }
-      return true;
-    };
-    while (width < most && reaches(offset + static_cast<std::int64_t>(2 * width))) {
-      width *= 2;
     }
-    return Align(width);
+    if (!widest || widest->width <= width) {
+      return {std::min(own, Align(width)), 0};
+    }
+    return {Align(widest->width), static_cast<std::uint64_t>(offset - widest->offset)};
   }
 
   void collect(Instruction& inst, SmallVectorImpl<access>& accesses) {
-    auto add = [&](unsigned operand, MaybeAlign alignment) {
+    auto add = [&](unsigned operand, MaybeAlign alignment, std::uint64_t behind = 0) {
       std::uint64_t wanted = std::min(alignment.valueOrOne().value(), widest_access);
       if (wanted > 1) {
-        accesses.push_back({&inst.getOperandUse(operand), Align(wanted)});
+        accesses.push_back({&inst.getOperandUse(operand), Align(wanted), behind});
       }
     };
     if (isa<LoadInst>(inst)) {
-      add(LoadInst::getPointerOperandIndex(), together(inst));
+      auto [alignment, behind] = together(inst);
+      add(LoadInst::getPointerOperandIndex(), alignment, behind);
     } else if (isa<StoreInst>(inst)) {
-      add(StoreInst::getPointerOperandIndex(), together(inst));
+      auto [alignment, behind] = together(inst);
+      add(StoreInst::getPointerOperandIndex(), alignment, behind);
     } else if (auto* update = dyn_cast<AtomicRMWInst>(&inst)) {
       add(AtomicRMWInst::getPointerOperandIndex(), update->getAlign());
     } else if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&inst)) {
@@ -218,6 +249,7 @@ class marker {
   void treat(const access& one) {
     Value* pointer = one.address->get();
     sum address = decompose(pointer, one.alignment);
+    address.constant = (address.constant - one.behind) % one.alignment.value();
     // CUDA: a thread's own memory may be accessed at any address; h200/accesses.tsv
     // access.local.load.1.sync
     if (isa<AllocaInst>(address.base)) {

@@ -3,6 +3,7 @@
 #include <llvm/Passes/PassPlugin.h>
 
 #include "compiler/pass/count_insertion.hpp"
+#include "compiler/pass/fused_products.hpp"
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
 #include "compiler/pass/skipped_passes.hpp"
@@ -24,6 +25,7 @@ void register_passes(llvm::PassBuilder& builder) {
   builder.registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
         sb::pass::add_loop_passes(passes);
+        passes.addPass(sb::pass::fuse_products());
       });
   // Behind the simplification of functions, before loops become vectors.
   builder.registerOptimizerEarlyEPCallback(
