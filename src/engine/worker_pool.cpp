@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "engine/clock.hpp"
+#include "engine/cores.hpp"
 #include "engine/fault.hpp"
 #include "engine/float_mode.hpp"
 #include "engine/futex.hpp"
@@ -285,6 +286,7 @@ void worker_pool::recruit() {
 }
 
 void worker_pool::wake_one() {
+  if (idle_ != 0) summoned_ns_.store(steady_ns(), std::memory_order_relaxed);
   if (idle_ > (leader_ ? 1u : 0u))
     work_ready_.notify_one();
   else if (leader_)
@@ -303,6 +305,16 @@ void worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock) {
     leader_ = false;
   }
   --idle_;
+  summoned_ns_.store(0, std::memory_order_relaxed);
+}
+
+// Operating systems queue a thread on the core of whoever woke it, where it stays for milliseconds
+// though another core has nothing to do. Then the caller leaves this core to it.
+void worker_pool::make_room(std::uint64_t now) {
+  constexpr std::uint64_t patience_ns = 15'000;
+  std::uint64_t since = summoned_ns_.load(std::memory_order_relaxed);
+  if (since == 0 || now < since + patience_ns) return;
+  if (summoned_ns_.compare_exchange_strong(since, 0, std::memory_order_relaxed)) leave_core();
 }
 
 // Blocks look at memory in vain, and nothing else has happened for long.

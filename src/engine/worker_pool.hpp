@@ -131,6 +131,7 @@ class worker_pool {
   void wait_for_work(std::unique_lock<std::mutex>& lock);
   void recruit();  // somebody for work that is ready
   void wake_one();
+  void make_room(std::uint64_t now);  // for one that was woken and did not come
   work pick(std::uint64_t now);
   work pick_spinner(std::uint64_t now);
   work pick_chunk();
@@ -190,6 +191,8 @@ class worker_pool {
   // What last began to wait for workers; only to be compared.
   std::atomic<const kernel_run*> arrived_{nullptr};
   std::atomic<bool> moved_{false};  // loop-mode blocks got on; see moved_ns_
+  // When a worker was woken that has not come yet; or 0.
+  std::atomic<std::uint64_t> summoned_ns_{0};
 
   std::mutex mutex_;
   // Everything below is guarded by mutex_.
