@@ -20,7 +20,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Host code, mostly; kernels, mostly; some of both.
-FILES = ["examples/11_callback_pipeline.cu", "bench/compile/dense.cu", "bench/compile/sample.cu"]
+FILES = ["examples/11_callback_pipeline.cu", "bench/compile/dense.cu", "bench/compile/images.cu",
+         "bench/compile/sample.cu"]
 RUNS = 5
 GOAL = 2.5  # times one clang
 PLAIN = "clang++ -O2 -c, plain C++"

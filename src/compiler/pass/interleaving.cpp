@@ -3,6 +3,7 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
@@ -73,6 +74,21 @@ unsigned vectors_in_row(const Loop& loop, unsigned threads, const TargetTransfor
   return std::clamp(threads / std::max(lanes, 1u), 1u, registers >= many_registers ? 4u : 2u);
 }
 
+// Whether some threads leave a store out that the processor has no vectors with gaps for: LLVM may
+// then go thread by thread. To move all of two threads behind their conditions takes it
+// seconds, and gains nothing.
+bool writes_with_gaps(const Loop& loop, const DominatorTree& dominators,
+                      const TargetTransformInfo& target) {
+  return any_of(loop.blocks(), [&](BasicBlock* block) {
+    return !dominators.dominates(block, loop.getLoopLatch()) &&
+           any_of(*block, [&](Instruction& inst) {
+             auto* store = dyn_cast<StoreInst>(&inst);
+             return store && !target.isLegalMaskedStore(store->getValueOperand()->getType(),
+                                                        store->getAlign());
+           });
+  });
+}
+
 }  // namespace
 
 PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisManager& analyses) {
@@ -83,6 +99,7 @@ PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisMana
   unsigned registers = target.getNumberOfRegisters(target.getRegisterClassForType(true));
   std::size_t most = registers >= many_registers ? largest : largest_with_few_registers;
   auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
+  auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
   for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
     if (unsigned threads = findStringMetadataForLoop(loop, row_loop_mark)
                                ? evolution.getSmallConstantTripCount(loop)
@@ -94,7 +111,7 @@ PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisMana
     bool told = any_of(
         hints, [&](StringRef hint) { return findStringMetadataForLoop(loop, hint).has_value(); });
     std::size_t size = loop->isInnermost() && !told ? size_for_vectors(*loop, most) : 0;
-    if (size != 0) {
+    if (size != 0 && !writes_with_gaps(*loop, dominators, target)) {
       addStringMetadataToLoop(loop, interleave_count.data(), vectors_side_by_side(size, registers));
     }
   }
