@@ -24,7 +24,8 @@ class Guarded(lines.Lines, reals.Reals):
         self.lanes = not self.barriers or rng.random() < 0.6
         self.returns = rng.random() < 0.4
         every = ["i < n", "g < n", "t < s", "i + 1 < n", "threadIdx.x < n", "lane < 7", "lane >= s", "(x0 & 3) == 1",
-                 "(x0 & 64) != 0", "g != n", "t > 0", "threadIdx.x > 2 && i < n", "t == 0", "(x0 ^ g) % 5 != 0"]
+                 "(x0 & 64) != 0", "g != n", "t > 0", "threadIdx.x > 2 && i < n", "t == 0", "(x0 ^ g) % 5 != 0",
+                 "t % 4 == 1", "i % (s | 1u) == 0", "(threadIdx.x & 7) == 0 && i < n", "t * s < n", "(int)(n - 3u * t) > 5"]
         self.conditions = rng.sample(every, rng.randint(1, 2))
 
     def indices(self):
@@ -132,8 +133,16 @@ class Guarded(lines.Lines, reals.Reals):
         own, to = self.rng.choice([("own", "a"), ("real", "r")])
         self.emit(f"{own}[t] = {c} ? {'b' if own == 'own' else 'u'} : 0;")
         self.emit("__syncthreads();")
-        self.emit(f"for (u32 {d} = 512; {d} > 0; {d} /= 2) {{")
-        self.emit(f"  if (t < {d} && t + {d} < threads) {own}[t] += {own}[t + {d}];")
+        halves = f"{d} = 512; {d} > 0; {d} /= 2"
+        doubles = f"{d} = 1; {d} < threads; {d} *= 2"
+        rounds, adds = self.rng.choice([
+            (halves, f"if (t < {d} && t + {d} < threads) {own}[t] += {own}[t + {d}];"),
+            (doubles, f"if (t % (2 * {d}) == 0 && t + {d} < threads) {own}[t] += {own}[t + {d}];"),
+            (doubles, f"const u32 k = 2 * {d} * t; if (k + {d} < threads) {own}[k] += {own}[k + {d}];"),
+            (doubles, f"const int k = {d} * (2 * t + 1) - 1; if (k + {d} < threads) {own}[k + {d}] += {own}[k];"),
+        ])
+        self.emit(f"for (u32 {rounds}) {{")
+        self.emit(f"  {adds}")
         self.emit("  __syncthreads();")
         self.emit("}")
         self.emit(f"if ({c}) {to} = {own}[0];")

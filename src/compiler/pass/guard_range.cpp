@@ -13,10 +13,15 @@ namespace {
 
 // A block's threads, and those of a row of blocks, are counted in so many.
 constexpr unsigned counter_bits = 32;
+// With rounds and steps up to the one, starts and limits up to the other, 64 bits are enough.
+constexpr std::int64_t most_of_a_factor = std::int64_t{1} << 31;
+constexpr std::int64_t most_of_a_sum = std::int64_t{1} << 61;
 
-// The comparison with the value that counts up by one on its left; nothing for others.
+// The comparison with the value that grows by the same in every round on its left; nothing for
+// others.
 struct counting_test {
   const SCEVAddRecExpr* counts;
+  const SCEV* step;
   const SCEV* limit;
   CmpInst::Predicate predicate;
   Value* value;
@@ -38,13 +43,17 @@ std::optional<counting_test> counting_side(const ICmpInst& test, const Loop& loo
     predicate = CmpInst::getSwappedPredicate(predicate);
   }
   auto* counts = dyn_cast<SCEVAddRecExpr>(left);
-  SCEVExpander expander(evolution, loop.getHeader()->getDataLayout(), "guard");
-  if (!counts || counts->getLoop() != &loop || !counts->isAffine() ||
-      !counts->getStepRecurrence(evolution)->isOne() || !evolution.isLoopInvariant(right, &loop) ||
-      !expander.isSafeToExpand(right) || !expander.isSafeToExpand(counts->getStart())) {
+  if (counts && !counts->getStepRecurrence(evolution)->isOne() && test.isEquality()) {
     return std::nullopt;
   }
-  return counting_test{counts, right, predicate, value};
+  SCEVExpander expander(evolution, loop.getHeader()->getDataLayout(), "guard");
+  if (!counts || counts->getLoop() != &loop || !counts->isAffine() ||
+      !evolution.isLoopInvariant(right, &loop) || !expander.isSafeToExpand(right) ||
+      !expander.isSafeToExpand(counts->getStart()) ||
+      !expander.isSafeToExpand(counts->getStepRecurrence(evolution))) {
+    return std::nullopt;
+  }
+  return counting_test{counts, counts->getStepRecurrence(evolution), right, predicate, value};
 }
 
 // Something less a number.
@@ -120,6 +129,9 @@ std::optional<round_range> guard_ranges::compare(ICmpInst& test) {
   if (!found) {
     return std::nullopt;
   }
+  if (!found->step->isOne()) {
+    return compare_steps(test);
+  }
   unsigned bits = test.getOperand(0)->getType()->getIntegerBitWidth();
   // Twice as wide, in which nothing overflows.
   Type* wide = builder_.getIntNTy(bits <= 32 ? 64 : 128);
@@ -190,6 +202,75 @@ std::optional<round_range> guard_ranges::compare(ICmpInst& test) {
     range.valid =
         builder_.CreateICmpSLE(last, ConstantInt::get(wide, most.zext(wide->getIntegerBitWidth())));
   }
+  return range;
+}
+
+// `c * i < n`: up to the quotient.
+round_range guard_ranges::compare_steps(ICmpInst& test) {
+  auto found = counting_side(test, loop_, evolution_);
+  CmpInst::Predicate predicate = found->predicate;
+  Type* type = test.getOperand(0)->getType();
+  unsigned bits = type->getIntegerBitWidth();
+  SCEVExpander expander(evolution_, loop_.getHeader()->getDataLayout(), "guard");
+  auto before = [&](const SCEV* value) {
+    return builder_.CreateFreeze(expander.expandCodeFor(value, type, builder_.GetInsertPoint()));
+  };
+  Type* wide = builder_.getInt64Ty();
+  bool is_signed = CmpInst::isSigned(predicate);
+  auto widen = [&](Value* value) {
+    return is_signed ? builder_.CreateSExt(value, wide) : builder_.CreateZExt(value, wide);
+  };
+  auto number = [&](std::int64_t value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
+  Value* from = widen(before(found->counts->getStart()));
+  Value* limit = widen(before(found->limit));
+  Value* step = builder_.CreateSExt(before(found->step), wide);
+  bool falls = evolution_.isKnownNegative(found->step);
+  if (falls) {
+    step = builder_.CreateNeg(step);
+  }
+  round_range range;
+  range.valid =
+      builder_.CreateAnd(builder_.CreateAnd(builder_.CreateICmpSGT(step, number(0)),
+                                            builder_.CreateICmpSLE(step, number(most_of_a_factor))),
+                         builder_.CreateICmpULE(rounds_, number(most_of_a_factor)));
+  if (bits > counter_bits) {
+    auto is_small = [&](Value* value) {
+      return builder_.CreateAnd(builder_.CreateICmpSLE(value, number(most_of_a_sum)),
+                                builder_.CreateICmpSGE(value, number(-most_of_a_sum)));
+    };
+    range.valid = builder_.CreateAnd(range.valid, is_small(from));
+    range.valid = builder_.CreateAnd(range.valid, is_small(limit));
+  }
+  // Neither the last value nor one before it is another number than this says.
+  Value* way = builder_.CreateMul(step, builder_.CreateSub(rounds_, number(1)));
+  Value* last = falls ? builder_.CreateSub(from, way) : builder_.CreateAdd(from, way);
+  APInt least = is_signed ? APInt::getSignedMinValue(bits) : APInt(bits, 0);
+  APInt most = is_signed ? APInt::getSignedMaxValue(bits) : APInt::getMaxValue(bits);
+  if (bits <= counter_bits) {
+    auto extreme = [&](const APInt& value) {
+      return number(is_signed ? value.getSExtValue() : static_cast<int64_t>(value.getZExtValue()));
+    };
+    Value* inside = falls ? builder_.CreateICmpSGE(last, extreme(least))
+                          : builder_.CreateICmpSLE(last, extreme(most));
+    range.valid = builder_.CreateAnd(range.valid, inside);
+  } else if (!is_signed) {
+    range.valid = builder_.CreateAnd(range.valid, builder_.CreateICmpSGE(from, number(0)));
+    range.valid = builder_.CreateAnd(range.valid, builder_.CreateICmpSGE(limit, number(0)));
+    range.valid = builder_.CreateAnd(range.valid, builder_.CreateICmpSGE(last, number(0)));
+  }
+  // How many values come before the first that is at the limit, or past it.
+  Value* distance = falls ? builder_.CreateSub(from, limit) : builder_.CreateSub(limit, from);
+  predicate = falls ? CmpInst::getSwappedPredicate(predicate) : predicate;
+  bool past = predicate == CmpInst::ICMP_SLE || predicate == CmpInst::ICMP_ULE ||
+              predicate == CmpInst::ICMP_SGT || predicate == CmpInst::ICMP_UGT;
+  distance = past ? builder_.CreateAdd(distance, number(1)) : distance;
+  distance = builder_.CreateBinaryIntrinsic(Intrinsic::smax, distance, number(0));
+  step = builder_.CreateBinaryIntrinsic(Intrinsic::smax, step, number(1));
+  Value* before_limit =
+      builder_.CreateUDiv(builder_.CreateAdd(distance, builder_.CreateSub(step, number(1))), step);
+  bool below = predicate == CmpInst::ICMP_SLT || predicate == CmpInst::ICMP_ULT ||
+               predicate == CmpInst::ICMP_SLE || predicate == CmpInst::ICMP_ULE;
+  (below ? range.end : range.begin) = clamp(before_limit);
   return range;
 }
 

@@ -40,6 +40,7 @@ class guard_ranges {
 
  private:
   std::optional<round_range> compare(llvm::ICmpInst& test);
+  round_range compare_steps(llvm::ICmpInst& test);
   round_range around_zero(llvm::Value* start, llvm::Value* limit, llvm::Type* wide);
   std::optional<round_range> both(llvm::Value* one, llvm::Value* other);
   std::optional<round_range> either(llvm::Value* one, llvm::Value* other);

@@ -1,11 +1,11 @@
 #include "compiler/pass/guard_splitting.hpp"
 
-#include <llvm/Analysis/ConstantFolding.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LoopDeletion.h>
@@ -19,7 +19,9 @@
 
 #include <memory>
 
+#include "compiler/pass/guard_condition.hpp"
 #include "compiler/pass/guard_range.hpp"
+#include "compiler/pass/guard_stride.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 
 namespace sb::pass {
@@ -34,7 +36,6 @@ constexpr StringLiteral row_loop_mark = "sb.row_loop";
 constexpr StringLiteral lane_loop_mark = "sb.lane_loop";
 constexpr StringLiteral unroll_disable = "llvm.loop.unroll.disable";
 constexpr unsigned largest_loop = 600;  // instructions
-constexpr unsigned deepest_constant = 8;
 constexpr std::uint64_t vector_bytes = 16;
 constexpr unsigned most_splits = 3;  // of a loop and what became of it
 
@@ -73,20 +74,9 @@ BranchInst* find_guard(const Loop& loop, guard_ranges& ranges) {
   return nullptr;
 }
 
-// The constant that the value is, whatever it takes to see it; null if it is none.
-Constant* folded(Value* value, const DataLayout& layout, unsigned depth = 0) {
-  auto* inst = dyn_cast<Instruction>(value);
-  if (!inst || isa<PHINode>(inst) || depth == deepest_constant) {
-    return dyn_cast<Constant>(value);
-  }
-  SmallVector<Constant*, 4> operands;
-  for (Value* operand : inst->operands()) {
-    operands.push_back(folded(operand, layout, depth + 1));
-    if (!operands.back()) {
-      return nullptr;
-    }
-  }
-  return ConstantFoldInstOperands(inst, operands, layout);
+bool has_effect(const Instruction& inst) {
+  auto* told = dyn_cast<IntrinsicInst>(&inst);
+  return inst.mayHaveSideEffects() && !(told && told->isAssumeLikeIntrinsic());
 }
 
 class splitter {
@@ -98,18 +88,16 @@ class splitter {
   SmallVector<Loop*, 3> split() {
     BasicBlock* before = loop_.getLoopPreheader();
     IRBuilder<> builder(before->getTerminator());
+    if (auto parts = split_by_stride(builder); !parts.empty()) {
+      return parts;
+    }
     // Nothing is emitted while nothing is found.
     guard_ranges probe(loop_, evolution_, builder, nullptr);
     BranchInst* guard = find_guard(loop_, probe);
     if (!guard) {
       return {};
     }
-    SCEVExpander expander(evolution_, before->getDataLayout(), "rounds");
-    const SCEV* again = evolution_.getBackedgeTakenCount(&loop_);
-    Value* more = expander.expandCodeFor(again, again->getType(), before->getTerminator());
-    more = isa<ConstantInt>(more) ? more : builder.CreateFreeze(more);
-    Value* rounds =
-        builder.CreateAdd(builder.CreateZExt(more, builder.getInt64Ty()), builder.getInt64(1));
+    Value* rounds = count_rounds(builder);
     std::optional<round_range> range;
     for (decided_ = guard->getCondition(); decided_; decided_ = changing_part(decided_)) {
       guard_ranges ranges(loop_, evolution_, builder, rounds);
@@ -130,7 +118,7 @@ class splitter {
     }
     // An empty stretch lies at its beginning, so that the three follow each other.
     end = builder.CreateBinaryIntrinsic(Intrinsic::umax, begin, end);
-    return divide(*guard, *range, begin, end, rounds);
+    return divide(*guard, parts_of(builder, *guard, *range, begin, end, rounds));
   }
 
  private:
@@ -138,7 +126,91 @@ class splitter {
     Value* from;
     Value* to;
     std::optional<bool> holds;  // what the guard is there
+    Value* first = nullptr;     // the round at `from`, if they are apart
+    Value* stride = nullptr;
   };
+
+  Value* count_rounds(IRBuilder<>& builder) {
+    SCEVExpander expander(evolution_, loop_.getHeader()->getDataLayout(), "rounds");
+    const SCEV* again = evolution_.getBackedgeTakenCount(&loop_);
+    Value* more = expander.expandCodeFor(again, again->getType(), builder.GetInsertPoint());
+    more = isa<ConstantInt>(more) ? more : builder.CreateFreeze(more);
+    return builder.CreateAdd(builder.CreateZExt(more, builder.getInt64Ty()), builder.getInt64(1));
+  }
+
+  // Rounds that a guard lets through at even distances, if the others do nothing.
+  SmallVector<Loop*, 3> split_by_stride(IRBuilder<>& builder) {
+    for (BasicBlock* block : loop_.blocks()) {
+      auto* branch = dyn_cast<BranchInst>(block->getTerminator());
+      if (!branch || !branch->isConditional() || block == loop_.getLoopLatch()) {
+        continue;
+      }
+      auto* test = cast_or_null<ICmpInst>(find_stride(branch->getCondition()));
+      bool equal = test && test->getPredicate() == CmpInst::ICMP_EQ;
+      if (!test || !does_nothing(*branch, test, !equal)) {
+        continue;
+      }
+      decided_ = test;
+      Value* rounds = count_rounds(builder);
+      round_stride found = solve_stride(*test, loop_, evolution_, builder, rounds);
+      Value* none = builder.getInt64(0);
+      SmallVector<stretch, 4> parts;
+      parts.push_back({none, builder.CreateSelect(found.valid, found.count, none), equal,
+                       found.first, found.stride});
+      parts.push_back({builder.CreateSelect(found.valid, rounds, none), rounds, std::nullopt});
+      return divide(*branch, std::move(parts));
+    }
+    return {};
+  }
+
+  Value* find_stride(Value* condition) {
+    Value* one = nullptr;
+    Value* other = nullptr;
+    if (match(condition, m_LogicalAnd(m_Value(one), m_Value(other))) ||
+        match(condition, m_LogicalOr(m_Value(one), m_Value(other)))) {
+      Value* found = find_stride(one);
+      return found ? found : find_stride(other);
+    }
+    return is_stride_test(*condition, loop_, evolution_) ? condition : nullptr;
+  }
+
+  // Whether a round changes nothing if a part of the guard's condition has this value.
+  bool does_nothing(BranchInst& guard, const Value* part, bool value) {
+    auto taken = implied(guard.getCondition(), part, value);
+    if (!taken || !loop_.getExitBlock()->phis().empty()) {
+      return false;
+    }
+    for (PHINode& phi : loop_.getHeader()->phis()) {
+      if (!step_of(phi)) {
+        return false;
+      }
+    }
+    BasicBlockEdge other(guard.getParent(), guard.getSuccessor(*taken ? 1 : 0));
+    return guard.getSuccessor(0) != guard.getSuccessor(1) &&
+           all_of(loop_.blocks(), [&](BasicBlock* block) {
+             return dominators_.dominates(other, block) || none_of(*block, has_effect);
+           });
+  }
+
+  SmallVector<stretch, 4> parts_of(IRBuilder<>& builder, BranchInst& guard,
+                                   const round_range& range, Value* begin, Value* end,
+                                   Value* rounds) {
+    Value* zero = ConstantInt::get(rounds->getType(), 0);
+    SmallVector<stretch, 4> parts;
+    if (range.valid && does_nothing(guard, decided_, range.others)) {
+      parts.push_back({begin, end, !range.others});
+      parts.push_back({builder.CreateSelect(range.valid, rounds, zero), rounds, std::nullopt});
+      return parts;
+    }
+    if (range.begin) {
+      parts.push_back({zero, begin, range.others});
+    }
+    parts.push_back({begin, end, !range.others});
+    if (range.end || range.valid) {
+      parts.push_back({end, rounds, range.valid ? std::nullopt : std::optional(range.others)});
+    }
+    return parts;
+  }
 
   struct variable {  // of the loop: a phi at its top
     PHINode* phi;
@@ -147,17 +219,7 @@ class splitter {
     Value* carried;  // where the last part left it, if there is no step
   };
 
-  SmallVector<Loop*, 3> divide(BranchInst& guard, const round_range& range, Value* begin,
-                               Value* end, Value* rounds) {
-    Value* zero = ConstantInt::get(rounds->getType(), 0);
-    SmallVector<stretch, 4> parts;
-    if (range.begin) {
-      parts.push_back({zero, begin, range.others});
-    }
-    parts.push_back({begin, end, !range.others});
-    if (range.end || range.valid) {
-      parts.push_back({end, rounds, range.valid ? std::nullopt : std::optional(range.others)});
-    }
+  SmallVector<Loop*, 3> divide(BranchInst& guard, SmallVector<stretch, 4> parts) {
     if (parts.size() == 1) {
       return {};
     }
@@ -264,6 +326,10 @@ class splitter {
     std::uint64_t lanes = std::max<std::uint64_t>(1, vector_bytes / widest);
     SmallVector<stretch, 4> even;
     for (stretch part : parts) {
+      if (part.stride) {
+        even.push_back(part);
+        continue;
+      }
       auto* from = dyn_cast_or_null<ConstantInt>(folded(part.from, layout));
       auto* to = dyn_cast_or_null<ConstantInt>(folded(part.to, layout));
       if (from && to) {
@@ -302,18 +368,24 @@ class splitter {
     }
   }
 
+  // By how much a variable grows in every round, if that is the same for all.
+  const SCEV* step_of(PHINode& phi) {
+    auto* line =
+        phi.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(&phi)) : nullptr;
+    SCEVExpander expander(evolution_, loop_.getHeader()->getDataLayout(), "step");
+    bool good = line && line->getLoop() == &loop_ && line->isAffine() &&
+                expander.isSafeToExpand(line->getStepRecurrence(evolution_));
+    return good ? line->getStepRecurrence(evolution_) : nullptr;
+  }
+
   void find_variables() {
     BasicBlock* before = loop_.getLoopPreheader();
     SCEVExpander expander(evolution_, before->getDataLayout(), "step");
     for (PHINode& phi : loop_.getHeader()->phis()) {
       Value* start = phi.getIncomingValueForBlock(before);
       variable one = {&phi, start, nullptr, start};
-      auto* line = phi.getType()->isIntegerTy() ? dyn_cast<SCEVAddRecExpr>(evolution_.getSCEV(&phi))
-                                                : nullptr;
-      if (line && line->getLoop() == &loop_ && line->isAffine() &&
-          expander.isSafeToExpand(line->getStepRecurrence(evolution_))) {
-        one.step = expander.expandCodeFor(line->getStepRecurrence(evolution_), phi.getType(),
-                                          before->getTerminator());
+      if (const SCEV* step = step_of(phi)) {
+        one.step = expander.expandCodeFor(step, phi.getType(), before->getTerminator());
       }
       variables_.push_back(one);
     }
@@ -346,11 +418,18 @@ class splitter {
     builder.SetInsertPoint(preheader->getTerminator());
     for (variable& one : variables_) {
       Value* begins = one.carried;
+      auto* phi = cast<PHINode>(here(one.phi));
       if (one.step) {
-        Value* round = builder.CreateZExtOrTrunc(part.from, one.phi->getType());
+        Type* type = phi->getType();
+        Value* round = builder.CreateZExtOrTrunc(part.first ? part.first : part.from, type);
         begins = builder.CreateAdd(one.start, builder.CreateMul(round, one.step));
+        if (part.stride) {
+          Value* far = builder.CreateMul(builder.CreateZExtOrTrunc(part.stride, type), one.step);
+          IRBuilder<> at_end(latch->getTerminator());
+          phi->setIncomingValueForBlock(latch, at_end.CreateAdd(phi, far));
+        }
       }
-      cast<PHINode>(here(one.phi))->setIncomingValueForBlock(preheader, begins);
+      phi->setIncomingValueForBlock(preheader, begins);
     }
     builder.SetInsertPoint(header, header->begin());
     PHINode* round = round_ = builder.CreatePHI(builder.getInt64Ty(), 2, "round");
@@ -400,10 +479,6 @@ class splitter {
   PHINode* round_ = nullptr;  // of the part that was put in last
 };
 
-bool is_thread_loop(const Loop& loop) {
-  return findOptionMDForLoop(&loop, thread_loop_mark) != nullptr;
-}
-
 // A loop over 32 lanes was kept as it is for vectors to be made of it. Of these LLVM may make what
 // it likes.
 void let_lane_loops_go(LoopInfo& loops) {
@@ -421,6 +496,10 @@ bool ends_block_loop(const Instruction& branch) {
   MDNode* id = branch.getMetadata(LLVMContext::MD_loop);
   return id && findOptionMDForLoopID(id, thread_loop_mark) &&
          !findOptionMDForLoopID(id, row_loop_mark);
+}
+
+bool is_thread_loop(const Loop& loop) {
+  return findOptionMDForLoop(&loop, thread_loop_mark) != nullptr;
 }
 
 bool is_row_loop(const Loop& loop) { return findOptionMDForLoop(&loop, row_loop_mark) != nullptr; }

@@ -17,6 +17,7 @@ namespace sb::pass {
 enum class thread_loop { of_block, of_row, of_warp };
 void mark_thread_loop(llvm::Instruction& branch, thread_loop kind);
 bool ends_block_loop(const llvm::Instruction& branch);
+bool is_thread_loop(const llvm::Loop& loop);
 bool is_row_loop(const llvm::Loop& loop);
 
 class split_guards : public llvm::PassInfoMixin<split_guards> {

@@ -2,12 +2,14 @@
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/counted_version.hpp"
+#include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/processor.hpp"
 
 namespace sb::pass {
@@ -17,6 +19,7 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral interleave_count = "llvm.loop.interleave.count";
+constexpr StringLiteral unroll_count = "llvm.loop.unroll.count";
 constexpr StringLiteral hints[] = {"llvm.loop.interleave.count", "llvm.loop.unroll.count",
                                    "llvm.loop.unroll.disable", "llvm.loop.vectorize.enable",
                                    "llvm.loop.isvectorized"};
@@ -27,6 +30,9 @@ constexpr std::size_t least = 26, largest = 300, largest_with_few_registers = 60
 // From so many on there is enough to compute for a core with four units for vectors: it waits for
 // results, not for memory.
 constexpr std::size_t long_loop = 48;
+// A loop of which no vectors are made, and how many of its rounds follow each other then.
+constexpr std::size_t largest_repeated = 40;
+constexpr unsigned rounds_in_a_row = 4;
 
 // How many instructions it has; 0 if vectors cannot be made of them.
 std::size_t size_for_vectors(const Loop& loop, std::size_t most) {
@@ -65,6 +71,29 @@ unsigned widest_access(const Loop& loop) {
     }
   }
   return static_cast<unsigned>(bits);
+}
+
+// Threads whose elements lie as far apart as the program says when it runs take turns: LLVM has no
+// vectors for that.
+bool takes_turns(const Loop& loop, ScalarEvolution& evolution) {
+  auto is_unknown_step = [&](const SCEV* part) {
+    auto* line = dyn_cast<SCEVAddRecExpr>(part);
+    return line && line->getLoop() == &loop && line->isAffine() &&
+           !isa<SCEVConstant>(line->getStepRecurrence(evolution));
+  };
+  bool found = false;
+  if (loop.getNumBlocks() != 1 || loop.getHeader()->size() > largest_repeated) {
+    return false;
+  }
+  for (Instruction& inst : *loop.getHeader()) {
+    if (isa<StoreInst>(inst)) {
+      const SCEV* place = evolution.getSCEV(getLoadStorePointerOperand(&inst));
+      found |= SCEVExprContains(place, is_unknown_step);
+    } else if (inst.mayHaveSideEffects() && !isa<IntrinsicInst>(inst)) {
+      return false;
+    }
+  }
+  return found;
 }
 
 unsigned vectors_in_row(const Loop& loop, unsigned threads, const TargetTransformInfo& target,
@@ -110,6 +139,10 @@ PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisMana
     }
     bool told = any_of(
         hints, [&](StringRef hint) { return findStringMetadataForLoop(loop, hint).has_value(); });
+    if (loop->isInnermost() && !told && is_thread_loop(*loop) && takes_turns(*loop, evolution)) {
+      addStringMetadataToLoop(loop, unroll_count.data(), rounds_in_a_row);
+      continue;
+    }
     std::size_t size = loop->isInnermost() && !told ? size_for_vectors(*loop, most) : 0;
     if (size != 0 && !writes_with_gaps(*loop, dominators, target)) {
       addStringMetadataToLoop(loop, interleave_count.data(), vectors_side_by_side(size, registers));

@@ -36,6 +36,46 @@ GUARD(points_or_behind, !(i != 3 && i != m) || i + 5 > n)
 GUARD(inverted, !(i < n && m > 3))
 GUARD(swapped, n > i)
 
+// Conditions of threads at even distances, and of products; once with something for the others to
+// do, and once without, behind a barrier as in a tree.
+#define STEPS(name, condition)                                     \
+  GUARD(name, condition)                                           \
+  extern "C" __global__ void only_##name(int* out, int n, int m) { \
+    int i = blockIdx.x * blockDim.x + threadIdx.x;                 \
+    unsigned u = i;                                                \
+    (void)u;                                                       \
+    out[i] -= 1;                                                   \
+    __syncthreads();                                               \
+    if (condition) out[i] = 2 * i + 1;                             \
+  }
+
+STEPS(masked, (u & (unsigned)n) == (unsigned)m)
+STEPS(masked_from, ((u + m) & (n - 1u)) == 0)
+STEPS(remainder, u % (unsigned)n == (unsigned)m)
+STEPS(signed_remainder, i % n == m)
+STEPS(remainder_from, (u + m) % (unsigned)n == 3)
+STEPS(signed_remainder_from, (int)(u + m) % n == 0)
+STEPS(every_third, i % 3 == 1)
+STEPS(every_odd, (i & 1) == 1)
+STEPS(every_warp, (threadIdx.x & 31) == 0)
+STEPS(no_mask, (i & 6) == 2)
+STEPS(every_fifth_below, !(i % 5 != 2 || i >= n))
+STEPS(every_other_step, u % (unsigned)n == 0 && (int)(u + m) < 90)
+STEPS(product, (int)(u* n) < m)
+STEPS(unsigned_product, u* n < (unsigned)m)
+STEPS(product_from, (int)(u* n + 7u) > m)
+STEPS(unsigned_product_from, u* n + 7u >= (unsigned)m)
+STEPS(product_at_most, u* n <= (unsigned)m)
+STEPS(constant_product, (int)(u * 6u + n) < m)
+STEPS(falling, (int)(n - 3u * u) > m)
+STEPS(unsigned_falling, n - 3u * u <= (unsigned)m)
+STEPS(falling_by, (int)(n - u * m) < 40)
+STEPS(wide_product, (long long)i* n < m)
+STEPS(wide_falling, n - 5ll * i >= m)
+STEPS(wide_unsigned, (unsigned long long)i* n + m < 1000ull)
+STEPS(stretch_of_products, (int)(u * 2u) >= n && (int)(u * 3u) < m)
+#undef STEPS
+
 extern "C" __global__ void nested(int* out, int n, int m) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   int value = 7;
