@@ -16,6 +16,7 @@ import grids  # noqa: E402
 import guarded  # noqa: E402
 import linear  # noqa: E402
 import lines  # noqa: E402
+import pieces  # noqa: E402
 import reals  # noqa: E402
 import tangled  # noqa: E402
 import tiles  # noqa: E402
@@ -551,13 +552,13 @@ def entry(kernel):
             f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}}}')
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid")):
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
             "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
             "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free),
-            "grid": lambda name: grids.kernel(rng, name, free)}
+            "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)

@@ -12,11 +12,14 @@
 #include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/reading_ahead.hpp"
+#include "compiler/pass/repeated_guards.hpp"
 #include "compiler/pass/resumed_threads.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/seams.hpp"
 #include "compiler/pass/stride_loops.hpp"
 #include "compiler/pass/thread_loops.hpp"
 #include "compiler/pass/warp_function.hpp"
+#include "compiler/pass/ways_in_turn.hpp"
 
 namespace sb::pass {
 
@@ -178,7 +181,10 @@ preparation prepare(Function& body) {
   preparation how;
   how.rounds = separate_common_rounds(body, team::block);
   append_range(how.rounds, find_even_loops(body));
+  put_ways_in_turn(body);
+  repeat_guards(body);
   append_range(how.rounds, find_edge_threads(body));
+  append_range(how.rounds, find_seams(body, how.rounds));
   how.barriers = find_barriers(body);
   return how;
 }

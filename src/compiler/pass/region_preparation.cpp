@@ -116,6 +116,11 @@ void separate_sums(Function& body, team team, ArrayRef<BasicBlock*> cuts) {
 
 }  // namespace
 
+bool has_common_step(const PHINode& phi, const uniformity& uniform) {
+  return any_of(phi.blocks(),
+                [&](BasicBlock* latch) { return common_step(phi, latch, uniform) != nullptr; });
+}
+
 void prepare_regions(Function& body, team team, ArrayRef<BasicBlock*> cuts) {
   separate_dead_ends(body);
   separate_sums(body, team, cuts);

@@ -11,6 +11,7 @@
 #include "compiler/pass/region_function.hpp"
 #include "compiler/pass/row_groups.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/thread_bounds.hpp"
 #include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {
@@ -208,6 +209,41 @@ void for_rows(IRBuilder<>& builder, Value* rows, function_ref<void(Value*)> grou
   builder.SetInsertPoint(behind);
 }
 
+void call_if(IRBuilder<>& builder, Value* condition, function_ref<void()> call) {
+  Function& function = *builder.GetInsertBlock()->getParent();
+  auto* there = BasicBlock::Create(function.getContext(), "there", &function);
+  auto* behind = BasicBlock::Create(function.getContext(), "behind", &function);
+  builder.CreateCondBr(condition, there, behind);
+  builder.SetInsertPoint(there);
+  call();
+  builder.CreateBr(behind);
+  builder.SetInsertPoint(behind);
+}
+
+// A loop along one axis, over those that have something to do.
+void bounded_loop(IRBuilder<>& builder, const axis_bounds& bounds, Value* size, const Twine& name,
+                  bool is_row, function_ref<void(Value*)> body) {
+  auto loop = [&](Value* begin, Value* count) {
+    counting_loop one(builder, count, 1, name);
+    body(begin ? builder.CreateAdd(begin, one.index, "", true, true) : one.index);
+    if (BranchInst* end = one.next(builder); is_row) {
+      leave_as_loop(*end);
+    }
+  };
+  if (bounds.only) {
+    call_if(builder, builder.CreateICmpULT(bounds.only, size), [&] { body(bounds.only); });
+    return;
+  }
+  if (!bounds) {
+    loop(nullptr, size);
+    return;
+  }
+  Value* end = bounds.end ? builder.CreateBinaryIntrinsic(Intrinsic::umin, bounds.end, size) : size;
+  Value* begin = bounds.begin ? bounds.begin : builder.getInt32(0);
+  call_if(builder, builder.CreateICmpULT(begin, end),
+          [&] { loop(begin, builder.CreateSub(end, begin)); });
+}
+
 // Before the threads take their turns.
 void read_ahead(IRBuilder<>& builder, Function& function, ArrayRef<Value*> args,
                 Value* const size[3]) {
@@ -242,30 +278,40 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
   }
   read_ahead(builder, function, args, size);
   std::vector<CallInst*> calls;
-  counting_loop z(builder, size[2], 1, "tid.z");
   SmallVector<Value*, 16> all(args);
-  all[4] = z.index;
-  auto along_x = [&](Function& callee, Value* row) {
-    counting_loop x(builder, size[0], 1, "tid.x");
-    all[2] = x.index;
+  // A row of joined blocks has threads with the same index again and again.
+  thread_bounds bounds = of_row ? thread_bounds() : find_thread_bounds(builder, function, args);
+  auto call = [&](Function& callee, Value* row, Value* column) {
+    all[2] = column;
     all[3] = row;
     if (kernel.stores_thread_index) {
       store_thread_index(builder, builder.GetInsertBlock()->getParent()->getArg(1), &all[2]);
     }
     calls.push_back(builder.CreateCall(&callee, all));
+  };
+  auto along_x = [&](Function& callee, Value* row) {
+    if (Value* only = bounds.axis[0].only) {
+      call_if(builder, builder.CreateICmpULT(only, size[0]), [&] { call(callee, row, only); });
+      return;
+    }
+    counting_loop x(builder, size[0], 1, "tid.x");
+    call(callee, row, x.index);
     mark_thread_loop(*x.next(builder), of_row ? thread_loop::of_row : thread_loop::of_block);
   };
-  bool by_groups = kernel.usual.rows > 1 && !asserts && !kernel.stores_thread_index && !of_row;
-  if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
-    for_rows(
-        builder, size[1], [&](Value* row) { along_x(*group, row); },
-        [&](Value* row) { along_x(function, row); });
-  } else {
-    counting_loop y(builder, size[1], 1, "tid.y");
-    along_x(function, y.index);
-    leave_as_loop(*y.next(builder));
-  }
-  z.next(builder);
+  bool by_groups = kernel.usual.rows > 1 && !asserts && !kernel.stores_thread_index && !of_row &&
+                   !bounds.axis[0] && !bounds.axis[1];
+  auto along_y = [&](Value* layer) {
+    all[4] = layer;
+    if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
+      for_rows(
+          builder, size[1], [&](Value* row) { along_x(*group, row); },
+          [&](Value* row) { along_x(function, row); });
+    } else {
+      bounded_loop(builder, bounds.axis[1], size[1], "tid.y", true,
+                   [&](Value* row) { along_x(function, row); });
+    }
+  };
+  bounded_loop(builder, bounds.axis[2], size[2], "tid.z", false, along_y);
   if (asserts) {
     end_after_assertions(builder);
   }

@@ -26,6 +26,7 @@ constexpr StringLiteral shared_mark = "sb-shared";
 constexpr std::size_t largest_body = 300;  // instructions
 constexpr std::size_t largest_function = 800;
 constexpr std::uint64_t least_width = 64, most_width = 1024, least_side = 8;
+constexpr std::uint64_t most_border = 16;  // of both sides
 constexpr std::uint64_t most_shared_bytes = 8u << 10;
 
 bool is_instrumented(const Function& function) {
@@ -51,7 +52,7 @@ std::uint64_t width_of(Type* type) {
 }
 
 // Rows and columns of an array that has a place for each thread, perhaps with a column more against
-// conflicts of banks.
+// conflicts of banks, or with a border: at the sides, or all around.
 usual_block tile_of(Type* type) {
   auto* rows = dyn_cast<ArrayType>(type);
   auto* row = rows ? dyn_cast<ArrayType>(rows->getElementType()) : nullptr;
@@ -59,6 +60,10 @@ usual_block tile_of(Type* type) {
     return {};
   }
   std::uint64_t height = rows->getNumElements(), width = row->getNumElements() & ~std::uint64_t{1};
+  if (std::uint64_t border = width - bit_floor(width); border <= most_border) {
+    width -= border;
+    height -= height > border && !isPowerOf2_64(height) ? border : 0;
+  }
   bool fits = isPowerOf2_64(width) && isPowerOf2_64(height) && width >= least_side &&
               height >= least_side && width * height <= most_width;
   return fits ? usual_block{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)}

@@ -1,6 +1,6 @@
 // RUN: -O3 -S
 // A tile with a border is stored as vectors, whatever the threads at its edges store besides.
-// CHECK: border.entry:
+// CHECK: border.any:
 // CHECK: {{str q[0-9]+, \[|stp q[0-9]+, q|movups %xmm[0-9]+, |movaps %xmm[0-9]+, [0-9-]*\(}}
 // CHECK-NOT: border.counted.entry:
 // CHECK: {{fadd v[0-9]+.4s|addps}}
