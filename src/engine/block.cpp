@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t shared_alignment = 128;
 constexpr std::uint32_t switches_between_looks = 4096;
 constexpr std::uint64_t longest_turn_ns = 1'000'000;
+constexpr int looks_of_a_turn = 8;  // in modelled time
 // A thread that takes longer than this between two yields does more than look at a flag.
 constexpr std::uint64_t longest_look_ns = 500;
 constexpr std::uint64_t first_look_ns = 4'000;  // after a pause the caches have forgotten the block
@@ -174,8 +175,7 @@ void block::park(device_thread& t) {
   switch_fiber(*t.on, next != nullptr ? *next->on : on->home);
 }
 
-// Whether `looks` at memory took so long that there was more than looks. In modelled time nothing
-// may depend on how fast this machine is.
+// Whether `looks` at memory took so long that there was more than looks; not in modelled time.
 bool block::works(std::uint64_t begin_ns, std::uint32_t looks) const {
   if (model_ns != 0) return false;
   return steady_ns() - begin_ns > first_look_ns + longest_look_ns * looks;
@@ -189,6 +189,7 @@ block_outcome block::resume(worker& w) {
   woken_ = vain_ = 0;
   switches_left_ = switches_between_looks;
   const std::uint64_t begin_ns = steady_ns();
+  int looks_left = looks_of_a_turn;
   for (;;) {
     if (device_thread* next = next_to_run()) {
       races.enter();
@@ -201,7 +202,10 @@ block_outcome block::resume(worker& w) {
     if (live_ == 0)
       return failure.error == status::success ? block_outcome::done : block_outcome::failed;
     if (switches_left_ == 0) {
-      if (steady_ns() - begin_ns > longest_turn_ns) return block_outcome::more;
+      // In modelled time nothing may depend on how fast this machine is.
+      const bool is_long =
+          model_ns != 0 ? --looks_left == 0 : steady_ns() - begin_ns > longest_turn_ns;
+      if (is_long) return block_outcome::more;
       switches_left_ = switches_between_looks;
       continue;
     }

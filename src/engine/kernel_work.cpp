@@ -60,6 +60,8 @@ double common_range(const numbers& a, const numbers& b, patterns among) {
   return together ? static_cast<double>(range) : none;
 }
 
+bool before(const work_samples::sample& s, std::uint64_t index) { return s.index < index; }
+
 }  // namespace
 
 block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
@@ -132,6 +134,11 @@ void work_samples::add(std::uint64_t index, std::uint64_t blocks, const abi::ker
     spread(one, last_, accesses, blocks, l2_bytes);
   else
     spread(one, accesses, accesses, 1, l2_bytes);
+  const auto place = std::lower_bound(all_.begin(), all_.end(), index, before);
+  if (place != all_.end() && place->index == index)
+    place->work = one;
+  else
+    all_.insert(place, {index, one});
   constexpr std::size_t fields = sizeof(block_work) / sizeof(double);
   using numbers_of = std::array<double, fields>;
   auto sum = std::bit_cast<numbers_of>(work_);
@@ -154,10 +161,61 @@ void work_samples::add(std::uint64_t index, std::uint64_t blocks, const abi::ker
 }
 
 std::vector<std::uint64_t> work_samples::places(std::uint64_t blocks) {
-  constexpr std::uint64_t few = 8;
+  constexpr std::uint64_t few = 8, many = 64;
   if (blocks < 2) return {0};
   if (blocks < few) return {0, 1};
-  return {blocks / 8, blocks / 2, blocks / 2 + 1, blocks - 1 - blocks / 8};
+  if (blocks < many) return {blocks / 8, blocks / 2, blocks / 2 + 1, blocks - 1 - blocks / 8};
+  return {blocks / 32, blocks / 8, blocks / 2, blocks / 2 + 1, blocks - 1 - blocks / 8};
+}
+
+// The grid is cut into parts; of each some block, since many a grid has rows or a period.
+std::uint64_t work_samples::next_place(std::uint64_t index, std::uint64_t blocks) const {
+  constexpr double least_parts = 16, most_parts = 192;
+  constexpr double most_counted = 1e9;  // instructions of threads
+  const double parts =
+      std::clamp(most_counted / std::max(1.0, work_.issued), least_parts, most_parts);
+  const auto length = std::max<std::uint64_t>(1, blocks / static_cast<std::uint64_t>(parts));
+  for (std::uint64_t part = index / length;; ++part) {
+    const std::uint64_t scattered = part * 0x9e3779b97f4a7c15u >> 32;
+    const std::uint64_t place = part * length + scattered % length;
+    if (place >= index) return place;
+  }
+}
+
+// Later ones tell whether they are as the first.
+std::vector<std::uint64_t> usual_places(std::uint64_t first, std::uint64_t count,
+                                        std::uint64_t blocks) {
+  std::vector<std::uint64_t> places;
+  if (first == 0) places = work_samples::places(count);
+  for (const std::uint64_t eighth : {3, 5, 7}) {
+    const std::uint64_t place = blocks / 8 * eighth;
+    if (place >= first && place < first + count && (places.empty() || place > places.back() + 1))
+      places.push_back(place);
+  }
+  return places;
+}
+
+bool work_samples::uneven() const {
+  constexpr double alike = 1.15;
+  double least = std::numeric_limits<double>::infinity(), most = 0;
+  for (const sample& s : all_) {
+    const double each = std::max(s.work.issued, s.work.l2_requests);
+    least = std::min(least, each);
+    most = std::max(most, each);
+  }
+  return most > alike * least;
+}
+
+std::vector<work_samples::sample> work_samples::all() const {
+  std::vector<sample> result = all_;
+  for (sample& s : result) {
+    const double part = work_.l2_bytes > 0 ? s.work.l2_bytes / work_.l2_bytes : 1;
+    s.work.memory_bytes = work_.memory_bytes * part;
+    s.work.memory_share = work_.memory_share;
+    s.work.atomic_addresses = work_.atomic_addresses;
+    s.work.atomic_pages = work_.atomic_pages;
+  }
+  return result;
 }
 
 }  // namespace sb::engine

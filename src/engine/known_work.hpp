@@ -9,24 +9,38 @@
 #include <deque>
 #include <memory>
 #include <unordered_map>
+#include <vector>
 
 #include "engine/kernel_work.hpp"
 
 namespace sb::engine {
 
 struct known_work {
-  block_work work;
+  block_work work;  // of a block, on average
   std::uint64_t launches = 0;
 
-  void count(std::size_t blocks);  // that many will be noted
+  // A launch is counted.
+  void count();
+  void expect() { ++missing_; }  // that a block will be noted
   void note(std::uint64_t index, std::uint64_t blocks, const abi::kernel_counts& counts,
             access_summary accesses, double l2_bytes);
   void use_samples();  // as far as there are
+  void all_began() { closed_ = true; }
   [[nodiscard]] bool counts() const { return samples_ != nullptr; }
+
+  // Blocks differ: each does what the last one before it that was counted does.
+  [[nodiscard]] bool uneven() const { return !by_block_.empty(); }
+  // The first one from `index` on, of `blocks`, that is counted for that; behind all if none is.
+  [[nodiscard]] std::uint64_t next_counted(std::uint64_t index, std::uint64_t blocks) const;
+  [[nodiscard]] const block_work& of(std::uint64_t index) const;
+  // The first block behind `index` that does something else.
+  [[nodiscard]] std::uint64_t next_change(std::uint64_t index) const;
 
  private:
   std::unique_ptr<work_samples> samples_;  // while blocks are missing
+  std::vector<work_samples::sample> by_block_;
   std::size_t missing_ = 0;
+  bool closed_ = false;  // no more will be expected
 };
 
 class known_launches {

@@ -33,11 +33,13 @@ modelled::modelled(engine::impl& engine, const timing_profile& timing)
       transfers_(engine.options.devices.size()),
       waiting_copies_(engine.options.devices.size()),
       clocks_(*this) {
-  for (const auto& device : engine.options.devices)
-    shares_.push_back(
-        {shared_device(static_cast<std::uint32_t>(device.multiprocessors), timing.older_first),
-         {},
-         {}});
+  for (const auto& device : engine.options.devices) {
+    const auto multiprocessors = static_cast<std::uint32_t>(device.multiprocessors);
+    shares_.push_back({shared_device(multiprocessors, timing.older_first),
+                       {},
+                       {},
+                       uneven_blocks(multiprocessors)});
+  }
 }
 
 modelled::~modelled() { clocks_.stop(); }
@@ -273,7 +275,10 @@ void modelled::step() {
       for (; !events_.empty() && events_.top().ends_with(next); events_.pop())
         if (!outdated(events_.top())) count += end_piece(events_.top());
       next.n->times.blocks_over += count;
-      if (next.n->times.blocks_over == run.blocks) ended(*next.n);
+      if (next.n->times.blocks_over == run.blocks)
+        ended(*next.n);
+      else if (next.n->times.blocks_granted == run.blocks)
+        hurry_last_ones(*next.n);
       e_.blocks_done(run, count);
       e_.release(run, count);
       break;
@@ -408,187 +413,6 @@ void modelled::run(const work& w) {
   n.what = marker_operation{};
   e_.fail_device(n.device, fault.error, n);
   e_.complete(n);
-}
-
-void modelled::run_kernel(const work& w) {
-  kernel_run& run = w.what->run;
-  const std::uint64_t first = run.claimed.fetch_add(w.blocks, std::memory_order_relaxed);
-  run.granted.fetch_add(w.blocks, std::memory_order_relaxed);
-  if (run.cancelled.load(std::memory_order_relaxed)) {
-    e_.release(run, w.blocks);
-    return;
-  }
-  run.model_ns = w.ns;
-  if (first == 0 && !look_up_work(*w.what))
-    run_counting(w);
-  else
-    run_blocks(w, first);
-}
-
-// Some of the blocks are counted. All end when it is known what they did, so that those of a wave
-// take the same time.
-void modelled::run_counting(const work& w) {
-  sampling_ = true;
-  std::uint64_t next = 0;
-  const auto samples = work_samples::places(w.blocks);
-  w.what->times.work->count(samples.size());
-  for (const std::uint64_t sample : samples) {
-    if (sample != next) run_blocks({w.what, sample - next, w.ns}, next);
-    w.what->run.sample = sample;
-    run_fibers({w.what, 1, w.ns}, sample);
-    w.what->run.sample = ~std::uint64_t{0};
-    next = sample + 1;
-  }
-  if (next != w.blocks) run_blocks({w.what, w.blocks - next, w.ns}, next);
-  // Those that want to be looked at again are counted only then.
-  for (std::size_t i = 0; i < again_.size();) {
-    block* b = again_[i];
-    if (b->run != &w.what->run || b->info != w.what->run.info().counted) {
-      ++i;
-      continue;
-    }
-    again_.erase(again_.begin() + static_cast<std::ptrdiff_t>(i));
-    resume(b, b->model_ns);
-  }
-  sampling_ = false;
-  w.what->times.work->use_samples();
-  for (const auto& [ns, count] : std::exchange(ended_, {}))
-    share_blocks(*w.what, ns, count, w.blocks);
-}
-
-// When its work is done.
-void modelled::end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together) {
-  if (!sampling_)
-    share_blocks(n, ns, count, together);
-  else
-    ended_[ns] += count;
-}
-
-void modelled::run_blocks(const work& w, std::uint64_t first) {
-  if (w.what->run.info().mode == abi::kernel_mode::loop)
-    run_loop(w, first);
-  else
-    run_fibers(w, first);
-}
-
-// Whether it is known what the kernel's blocks do. If not, one of them has to be counted.
-bool modelled::look_up_work(node& n) {
-  const kernel_operation& launch = *n.run.launch;
-  if (n.run.info().counted == nullptr) return true;
-  std::uint64_t key = 14695981039346656037u;  // FNV-1a
-  const auto mix = [&](const void* data, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; ++i)
-      key = (key ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
-  };
-  mix(&launch.kernel, sizeof launch.kernel);
-  mix(&launch.grid, sizeof launch.grid);
-  mix(&launch.block, sizeof launch.block);
-  mix(launch.params.data(), launch.params.size());
-  n.times.work = known_.at(key);
-  const std::uint64_t times = n.times.work->launches++;
-  return times != 0 && (times & (times - 1)) != 0;
-}
-
-void modelled::note_work(const block& b) {
-  node& n = *static_cast<node*>(b.run->owner);
-  n.times.work->note(b.index, n.run.blocks, b.counts, b.accesses->summary(),
-                     static_cast<double>(e_.at(n.device).profile.l2_bytes));
-  if (!sampling_) n.times.work->use_samples();  // it had to wait
-}
-
-void modelled::run_loop(const work& w, std::uint64_t first) {
-  node& n = *w.what;
-  kernel_run& run = n.run;
-  loop_job job{.pool = nullptr,
-               .run = &run,
-               .body = executor_.take_block(),
-               .first = first,
-               .count = w.blocks};
-  executor_.run([&](worker& on) { run_on_fiber(on, job, e_); });
-  executor_.give_block(job.body);
-  std::uint64_t kept = job.done;
-  if (job.done != 0) end_blocks(n, w.ns, job.done, w.blocks);
-  for (const ending& e : job.later) {
-    end_blocks(n, e.ns, e.count, w.blocks);
-    kept += e.count;
-  }
-  if (kept != w.blocks) e_.release(run, w.blocks - kept);
-}
-
-void modelled::run_fibers(const work& w, std::uint64_t first) {
-  for (std::uint64_t i = 0; i < w.blocks; ++i) {
-    block* b = executor_.take_block();
-    b->begin(w.what->run, first + i);
-    resume(b, w.ns);
-  }
-}
-
-void modelled::resume(block* b, std::uint64_t ns) {
-  b->model_ns = ns;
-  executor_.run([&](worker& w) {
-    const block_outcome outcome = b->resume(w);
-    place(w, b, outcome);
-  });
-}
-
-// Puts a block where its outcome says.
-void modelled::place(worker& w, block* b, block_outcome outcome) {
-  kernel_run& run = *b->run;
-  node& n = *static_cast<node*>(run.owner);
-  const std::uint64_t ns = b->model_ns;
-  switch (outcome) {
-    case block_outcome::done:
-      // How often it looked in vain while time passed says nothing of what it does.
-      if (b->info == run.info().counted && (b->spun_ns == 0 || ns == b->spun_ns)) note_work(*b);
-      end_blocks(n, ns, 1, 1);
-      executor_.give_block(b);
-      ++run.ended;
-      release_grid(run, ns);
-      return;
-    case block_outcome::sleeping:
-      post({.what = event::kind::wake, .ns = b->wake_ns, .n = &n, .waiting = b});
-      return;
-    case block_outcome::spinning:
-      if (b->spun_ns == 0) b->spun_ns = ns;
-      spinners_.push_back(b);
-      return;
-    case block_outcome::more:
-      again_.push_back(b);
-      return;
-    case block_outcome::at_grid:
-      ++run.grid_arrived;
-      run.grid_waiting.push_back(b);
-      release_grid(run, ns);
-      return;
-    case block_outcome::failed:
-      e_.block_failed(run, *b);
-      break;
-    case block_outcome::dropped:
-      break;
-  }
-  b->drop(w);
-  executor_.give_block(b);
-  e_.release(run, 1);
-}
-
-void modelled::release_grid(kernel_run& run, std::uint64_t ns) {
-  if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
-  for (block* b : run.grid_waiting) {
-    b->grid_released();
-    b->model_ns = ns;
-    again_.push_back(b);
-  }
-  run.grid_waiting.clear();
-  run.grid_arrived = 0;
-}
-
-// Whether one of them got on.
-bool modelled::look_at_spinners() {
-  changed_ = false;
-  if (spinners_.empty()) return false;
-  const std::vector<block*> before = std::exchange(spinners_, {});
-  for (block* b : before) resume(b, now_);
-  return spinners_.size() != before.size();
 }
 
 }  // namespace sb::engine

@@ -18,6 +18,7 @@
 #include "engine/host_clocks.hpp"
 #include "engine/known_work.hpp"
 #include "engine/model_executor.hpp"
+#include "engine/uneven_blocks.hpp"
 #include "model/shared_device.hpp"
 #include "model/timing_profile.hpp"
 
@@ -97,13 +98,15 @@ class modelled final : public host_clocks::events {
   // What the device does beside other things and shares with them.
   struct sharing {
     shared_device device;
-    std::vector<std::uint64_t> ends;             // by piece: the event that ends it, by its order
-    std::vector<node*> nodes;                    // by piece
+    std::vector<std::uint64_t> ends;  // by piece: the event that ends it, by its order
+    std::vector<node*> nodes;         // by piece
+    uneven_blocks uneven;
     std::uint64_t look_ns = host_clocks::never;  // when a piece begins
   };
   // The blocks that came last, as more may come that do the same.
   struct last_piece {
     const node* n = nullptr;
+    const block_work* work = nullptr;
     std::uint64_t ns = 0, together = 0;
     shared_device::piece_id id = 0;
   };
@@ -122,11 +125,14 @@ class modelled final : public host_clocks::events {
   void post_operation(node& n, std::uint64_t ns);  // its end, which may have been at another time
   void run(const work& w);
   void run_kernel(const work& w);
+  void run_parts(const work& w, std::uint64_t first);
   void run_blocks(const work& w, std::uint64_t first);
   void run_loop(const work& w, std::uint64_t first);
   void run_fibers(const work& w, std::uint64_t first);
-  void run_counting(const work& w);
-  void end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together);
+  void run_counting(const work& w, std::uint64_t first);
+  void finish_counted(const kernel_run& run);
+  void end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together,
+                  std::uint64_t first);
   void resume(block* b, std::uint64_t ns);
   void place(worker& w, block* b, block_outcome outcome);
   void release_grid(kernel_run& run, std::uint64_t ns);
@@ -134,7 +140,9 @@ class modelled final : public host_clocks::events {
   void begin_transfer(node& n, std::uint64_t ns);
   void update_transfers(std::uint32_t device);
   // What work does to work beside it: modelled_sharing.cpp
-  void share_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together);
+  void share_blocks(node& n, const block_work& work, std::uint64_t ns, std::uint64_t count,
+                    std::uint64_t together);
+  void hurry_last_ones(node& n);
   void share_memory(node& n, std::uint64_t ns, double alone, double bytes);
   void post_end(node& n, shared_device::piece_id id, std::uint64_t ns);
   [[nodiscard]] bool outdated(const event& e) const;
@@ -151,9 +159,10 @@ class modelled final : public host_clocks::events {
   std::deque<work> to_run_;
   std::deque<block*> again_;
   std::vector<block*> spinners_;
-  known_launches known_;                          // counted again now and then
-  bool sampling_ = false;                         // what ends is kept until all is counted
-  std::map<std::uint64_t, std::uint64_t> ended_;  // blocks, by when they would without work
+  known_launches known_;   // counted again now and then
+  bool sampling_ = false;  // what ends is kept until all is counted
+  // Blocks, by when they would end without work and the first of them.
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> ended_;
   bool settling_ = false;
   bool changed_ = false;               // memory may have: spinners are worth a look
   const node* released_by_ = nullptr;  // what ended in this step

@@ -23,20 +23,21 @@ void add_needs(node& n, const shared_device::piece& p, std::uint64_t count) {
 
 // Blocks whose waits are over at `ns` end when their work is done. `together` of the kernel came at
 // once; those that are there from before count as well.
-void modelled::share_blocks(node& n, std::uint64_t ns, std::uint64_t count,
+void modelled::share_blocks(node& n, const block_work& work, std::uint64_t ns, std::uint64_t count,
                             std::uint64_t together) {
   together = std::max(together, n.times.blocks_granted - n.times.blocks_over);
   sharing& s = shares_[n.device.value];
-  if (last_piece_.n == &n && last_piece_.ns == ns && last_piece_.together == together) {
+  if (last_piece_.n == &n && last_piece_.work == &work && last_piece_.ns == ns &&
+      last_piece_.together == together) {
     s.device.add_blocks(last_piece_.id, count);
+    if (n.times.work != nullptr && n.times.work->uneven())
+      s.uneven.add_blocks(last_piece_.id, count);
     add_needs(n, s.device.at(last_piece_.id), count);
     return;
   }
-  static const block_work none;
-  const block_wave wave =
-      wave_of(timing_, n.times.work != nullptr ? n.times.work->work : none, together,
-              static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors),
-              n.times.blocks_over == 0);
+  const bool first = n.times.blocks_over == 0;
+  const auto multiprocessors = static_cast<std::uint32_t>(e_.at(n.device).profile.multiprocessors);
+  const block_wave wave = wave_of(timing_, work, together, multiprocessors, first);
   const std::uint64_t alone = rounded_ns(wave.ns);
   const shared_device::piece_id id = s.device.add({.owner = &n,
                                                    .blocks = count,
@@ -45,10 +46,25 @@ void modelled::share_blocks(node& n, std::uint64_t ns, std::uint64_t count,
                                                    .from = ns,
                                                    .alone = static_cast<double>(alone)});
   // What they do may not be known from all samples yet.
-  if (n.times.work == nullptr || !n.times.work->counts()) last_piece_ = {&n, ns, together, id};
+  if (n.times.work == nullptr || !n.times.work->counts())
+    last_piece_ = {&n, &work, ns, together, id};
+  if (n.times.work != nullptr && n.times.work->uneven())
+    s.uneven.add(id, &n, work, count, together, first);
   shares_changed_ = true;
   add_needs(n, s.device.at(id), count);
   post_end(n, id, ns + alone);
+}
+
+// No block comes any more: those that are left have the multiprocessors to themselves.
+void modelled::hurry_last_ones(node& n) {
+  if (n.times.work == nullptr || !n.times.work->uneven()) return;
+  const std::uint64_t left = n.times.blocks_granted - n.times.blocks_over;
+  std::uint64_t& told = n.times.last_ones;
+  if (told != 0 && left > told - told / 16) return;
+  told = left;
+  sharing& s = shares_[n.device.value];
+  for (const uneven_blocks::faster& f : s.uneven.last_ones(&n, timing_))
+    post_end(n, f.id, s.device.stretch(f.id, now_, f.times));
 }
 
 // A copy inside of the device, or a fill, that moves so many bytes from `ns` on.
@@ -99,6 +115,7 @@ std::uint64_t modelled::end_piece(const event& e) {
   sharing& s = shares_[e.n->device.value];
   const std::uint64_t blocks = s.device.at(id).blocks;
   s.device.remove(id);
+  s.uneven.remove(id);
   s.ends[id] = host_clocks::never;
   shares_changed_ = true;
   last_piece_ = {};

@@ -69,7 +69,9 @@ struct command_times {
   struct {
     double blocks = 0, alone = 0, arithmetic = 0, memory = 0;
   } needs;
-  std::shared_ptr<known_work> work;  // modelled time, of a kernel that is counted
+  std::shared_ptr<known_work> work;  // modelled time, of a kernel that can be counted
+  bool counted = false;              // modelled time: this launch is
+  std::uint64_t last_ones = 0;       // modelled time: so many blocks were left when that last told
 };
 
 // What else the trace keeps of one that waits for more than what is before it in its stream, or

@@ -50,6 +50,16 @@ void shared_device::add_blocks(piece_id id, std::uint64_t blocks) {
   pieces_[id].what.blocks += blocks;
 }
 
+std::uint64_t shared_device::stretch(piece_id id, std::uint64_t now, double times) {
+  state& s = pieces_[id];
+  progress(s, now);
+  s.left *= times;
+  s.what.demand.arithmetic /= times;
+  s.what.demand.memory /= times;
+  changed_ = true;
+  return std::max(now, s.since) + static_cast<std::uint64_t>(std::ceil(s.left / s.speed - 1e-6));
+}
+
 void shared_device::remove(piece_id id) {
   state& s = pieces_[id];
   if (s.placed)

@@ -47,6 +47,8 @@ class shared_device {
   piece_id add(const piece& p);
   void add_blocks(piece_id id,
                   std::uint64_t blocks);  // to one that was added since the last update
+  // The rest of it takes so many times what it would have. Answers when it ends.
+  std::uint64_t stretch(piece_id id, std::uint64_t now, double times);
   void remove(piece_id id);
   [[nodiscard]] const piece& at(piece_id id) const { return pieces_[id].what; }
 

@@ -74,8 +74,10 @@ TEST(cores, workers_may_run_where_the_program_may) {
   }
   const std::string own = cores_of("/proc/thread-self");
   ASSERT_FALSE(own.empty());
-  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task"))
-    EXPECT_EQ(cores_of(thread.path()), own);
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
+    const std::string its = cores_of(thread.path());
+    EXPECT_TRUE(its == own || its.empty()) << its;  // it may have ended meanwhile
+  }
 }
 
 }  // namespace

@@ -97,11 +97,12 @@ TEST(kernel_work, a_block_is_the_average_of_the_samples) {
 TEST(kernel_work, atomics_of_any_sample_have_an_address) {
   for (const std::uint64_t with : {8, 32, 33, 55}) {
     work_samples all;
-    for (const std::uint64_t index : work_samples::places(64)) {
+    const auto places = work_samples::places(64);
+    for (const std::uint64_t index : places) {
       const auto kind = index == with ? abi::access_kind::atomic : abi::access_kind::load;
       all.add(index, 64, {}, block_at(index, kind, [](auto, auto) { return 0; }), l2_bytes);
     }
-    EXPECT_EQ(all.work().atomics, 64) << with;
+    EXPECT_NEAR(all.work().atomics, 256.0 / static_cast<double>(places.size()), 1e-9) << with;
     EXPECT_EQ(all.work().atomic_addresses, 1) << with;
     EXPECT_EQ(all.work().atomic_pages, 1) << with;
   }
@@ -109,7 +110,10 @@ TEST(kernel_work, atomics_of_any_sample_have_an_address) {
 
 TEST(kernel_work, samples_are_kept_while_blocks_are_missing) {
   known_work known;
-  known.count(2);
+  known.count();
+  known.expect();
+  known.expect();
+  known.all_began();
   abi::kernel_counts counts{};
   for (const std::uint64_t fp32 : {100, 300, 1000}) {
     counts.fp32_issued = fp32;
@@ -118,6 +122,57 @@ TEST(kernel_work, samples_are_kept_while_blocks_are_missing) {
     EXPECT_EQ(known.counts(), fp32 == 100);
   }
   EXPECT_EQ(known.work.fp32, 200);
+}
+
+access_summary that_issues(double instructions) {
+  access_summary s;
+  s.issued = instructions;
+  return s;
+}
+
+TEST(kernel_work, of_a_grid_whose_blocks_differ_more_are_counted) {
+  known_work known;
+  known.count();
+  for (const std::uint64_t index : {100, 400, 401}) {
+    known.note(index, 1000, {}, that_issues(500), l2_bytes);
+    EXPECT_GE(known.next_counted(index, 1000), 1000u);
+  }
+  known.use_samples();
+  EXPECT_FALSE(known.uneven());
+  known.note(600, 1000, {}, that_issues(700), l2_bytes);
+  std::uint64_t count = 0;
+  for (std::uint64_t at = known.next_counted(601, 1000); at < 1000;
+       at = known.next_counted(at + 1, 1000)) {
+    ++count;
+    known.note(at, 1000, {}, that_issues(static_cast<double>(at)), l2_bytes);
+  }
+  EXPECT_GT(count, 70u);
+  EXPECT_LT(count, 90u);
+  known.use_samples();
+  ASSERT_TRUE(known.uneven());
+  EXPECT_EQ(known.of(0).issued, 500);
+  EXPECT_EQ(known.of(599).issued, 500);
+  EXPECT_EQ(known.of(600).issued, 700);
+  EXPECT_NEAR(known.of(999).issued, 999, 10);
+  for (std::uint64_t at = known.next_change(0), last = 0; at < 1000; at = known.next_change(at)) {
+    EXPECT_GT(at, last);
+    EXPECT_EQ(&known.of(at - 1), &known.of(last));
+    last = at;
+  }
+}
+
+TEST(kernel_work, blocks_that_do_much_are_counted_more_rarely) {
+  const auto counted = [](double instructions) {
+    known_work known;
+    known.count();
+    known.note(0, 100'000, {}, that_issues(instructions), l2_bytes);
+    known.note(1, 100'000, {}, that_issues(2 * instructions), l2_bytes);
+    std::uint64_t count = 0;
+    for (std::uint64_t at = 2; (at = known.next_counted(at, 100'000)) < 100'000; ++at) ++count;
+    return count;
+  };
+  EXPECT_NEAR(static_cast<double>(counted(1000)), 192, 2);
+  EXPECT_NEAR(static_cast<double>(counted(1e9)), 16, 2);
 }
 
 TEST(kernel_work, the_oldest_launches_are_forgotten_but_not_those_that_run) {

@@ -127,6 +127,16 @@ TEST(shared_device, a_copy_is_on_no_multiprocessor) {
   EXPECT_EQ(ended.at(1), 1000u);
 }
 
+TEST(shared_device, the_rest_of_a_piece_can_be_stretched) {
+  shared_device device(4, 0.5);
+  const int owner = 0;
+  const auto id = device.add(
+      {.owner = &owner, .blocks = 4, .threads = 32, .demand = {}, .from = 0, .alone = 1000});
+  device.update(0);
+  EXPECT_EQ(device.stretch(id, 400, 0.5), 700u);
+  EXPECT_EQ(device.stretch(id, 500, 2), 900u);
+}
+
 // Whatever comes together: nothing is faster than alone, the pipes and the memory give no more than
 // they have, and all of it takes no longer than in turn.
 TEST(shared_device, any_mix_takes_no_less_than_it_needs_and_no_more_than_in_turn) {

@@ -47,6 +47,7 @@ GROUPS = (
     ("unseen: variations of streams and graphs", 5, 15,
      r"variations\.(conn4\.)?(hook|beside|sleep|three|mixed|priority|chain\d+\.us[1-9])"),
     ("unseen: variations with quick functions", 5, 15, r"variations\.fast"),
+    ("unseen: blocks that differ", 10, 25, r"variations\.uneven\."),
     ("unseen: variations not in the model", None, None, r"variations\."),
     ("unseen: kernels that share arithmetic", 10, 30, r"sharing\.(fma|double|special)\."),
     ("unseen: kernels and copies that share the memory", 15, 35,

@@ -1,0 +1,229 @@
+// The part of modelled.hpp that runs kernels: all of their blocks, some of which are counted.
+#include <algorithm>
+#include <utility>
+
+#include "engine/engine_state.hpp"
+#include "engine/modelled.hpp"
+
+namespace sb::engine {
+
+void modelled::run_kernel(const work& w) {
+  kernel_run& run = w.what->run;
+  const std::uint64_t first = run.claimed.fetch_add(w.blocks, std::memory_order_relaxed);
+  run.granted.fetch_add(w.blocks, std::memory_order_relaxed);
+  if (run.cancelled.load(std::memory_order_relaxed)) {
+    e_.release(run, w.blocks);
+    return;
+  }
+  run.model_ns = w.ns;
+  node& n = *w.what;
+  if (first == 0) {
+    n.times.counted = !look_up_work(n);
+    if (n.times.counted) n.times.work->count();
+  }
+  if (n.times.counted)
+    run_counting(w, first);
+  else
+    run_parts(w, first);
+}
+
+// Those that do the same at a time.
+void modelled::run_parts(const work& w, std::uint64_t first) {
+  const known_work* known = w.what->times.work.get();
+  for (const std::uint64_t end = first + w.blocks; first != end;) {
+    std::uint64_t next = end;
+    if (known != nullptr && known->uneven()) next = std::min(end, known->next_change(first));
+    run_blocks({w.what, next - first, w.ns}, first);
+    first = next;
+  }
+}
+
+// Some of the blocks are counted. All end when it is known what they did, so that those of a wave
+// take the same time.
+void modelled::run_counting(const work& w, std::uint64_t first) {
+  sampling_ = true;
+  node& n = *w.what;
+  known_work& known = *n.times.work;
+  const std::uint64_t end = first + w.blocks;
+  const auto usual = usual_places(first, w.blocks, n.run.blocks);
+  while (first != end) {
+    const auto next = std::lower_bound(usual.begin(), usual.end(), first);
+    const std::uint64_t sample =
+        std::min({end, next == usual.end() ? end : *next, known.next_counted(first, n.run.blocks)});
+    if (sample != first) run_blocks({&n, sample - first, w.ns}, first);
+    if (sample == end) break;
+    known.expect();
+    n.run.sample = sample;
+    run_fibers({&n, 1, w.ns}, sample);
+    n.run.sample = ~std::uint64_t{0};
+    finish_counted(n.run);
+    first = sample + 1;
+  }
+  sampling_ = false;
+  if (end == n.run.blocks) known.all_began();
+  known.use_samples();
+  std::map<std::uint64_t, std::vector<std::pair<const block_work*, std::uint64_t>>> ended;
+  for (const auto& [when, count] : std::exchange(ended_, {})) {
+    auto& at_once = ended[when.first];
+    const block_work* work = &known.of(when.second);
+    if (at_once.empty() || at_once.back().first != work) at_once.emplace_back(work, 0);
+    at_once.back().second += count;
+  }
+  for (const auto& [ns, parts] : ended)
+    for (const auto& [work, count] : parts) share_blocks(n, *work, ns, count, w.blocks);
+}
+
+// One that takes long is interrupted. It goes on before the next one is counted.
+void modelled::finish_counted(const kernel_run& run) {
+  const auto is_counted = [&](const block* b) {
+    return b->run == &run && b->info == run.info().counted;
+  };
+  for (auto b = std::find_if(again_.begin(), again_.end(), is_counted); b != again_.end();
+       b = std::find_if(again_.begin(), again_.end(), is_counted)) {
+    block* again = *b;
+    again_.erase(b);
+    resume(again, again->model_ns);
+  }
+}
+
+// When its work is done.
+void modelled::end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together,
+                          std::uint64_t first) {
+  static const block_work none;
+  if (!sampling_)
+    share_blocks(n, n.times.work != nullptr ? n.times.work->of(first) : none, ns, count, together);
+  else
+    ended_[{ns, first}] += count;
+}
+
+void modelled::run_blocks(const work& w, std::uint64_t first) {
+  if (w.what->run.info().mode == abi::kernel_mode::loop)
+    run_loop(w, first);
+  else
+    run_fibers(w, first);
+}
+
+// Whether it is known what the kernel's blocks do. If not, one of them has to be counted.
+bool modelled::look_up_work(node& n) {
+  const kernel_operation& launch = *n.run.launch;
+  if (n.run.info().counted == nullptr) return true;
+  std::uint64_t key = 14695981039346656037u;  // FNV-1a
+  const auto mix = [&](const void* data, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; ++i)
+      key = (key ^ static_cast<const unsigned char*>(data)[i]) * 1099511628211u;
+  };
+  mix(&launch.kernel, sizeof launch.kernel);
+  mix(&launch.grid, sizeof launch.grid);
+  mix(&launch.block, sizeof launch.block);
+  mix(launch.params.data(), launch.params.size());
+  n.times.work = known_.at(key);
+  // Where many are counted, less often.
+  constexpr std::uint64_t powers_of_four = 0x5555555555555555u;
+  const std::uint64_t times = n.times.work->launches++;
+  return times != 0 &&
+         ((times & (times - 1)) != 0 || (n.times.work->uneven() && (times & powers_of_four) == 0));
+}
+
+void modelled::note_work(const block& b) {
+  node& n = *static_cast<node*>(b.run->owner);
+  n.times.work->note(b.index, n.run.blocks, b.counts, b.accesses->summary(),
+                     static_cast<double>(e_.at(n.device).profile.l2_bytes));
+  if (!sampling_) n.times.work->use_samples();  // it had to wait
+}
+
+void modelled::run_loop(const work& w, std::uint64_t first) {
+  node& n = *w.what;
+  kernel_run& run = n.run;
+  loop_job job{.pool = nullptr,
+               .run = &run,
+               .body = executor_.take_block(),
+               .first = first,
+               .count = w.blocks};
+  executor_.run([&](worker& on) { run_on_fiber(on, job, e_); });
+  executor_.give_block(job.body);
+  std::uint64_t kept = job.done;
+  if (job.done != 0) end_blocks(n, w.ns, job.done, w.blocks, first);
+  for (const ending& e : job.later) {
+    end_blocks(n, e.ns, e.count, w.blocks, first);
+    kept += e.count;
+  }
+  if (kept != w.blocks) e_.release(run, w.blocks - kept);
+}
+
+void modelled::run_fibers(const work& w, std::uint64_t first) {
+  for (std::uint64_t i = 0; i < w.blocks; ++i) {
+    block* b = executor_.take_block();
+    b->begin(w.what->run, first + i);
+    resume(b, w.ns);
+  }
+}
+
+void modelled::resume(block* b, std::uint64_t ns) {
+  b->model_ns = ns;
+  executor_.run([&](worker& w) {
+    const block_outcome outcome = b->resume(w);
+    place(w, b, outcome);
+  });
+}
+
+// Puts a block where its outcome says.
+void modelled::place(worker& w, block* b, block_outcome outcome) {
+  kernel_run& run = *b->run;
+  node& n = *static_cast<node*>(run.owner);
+  const std::uint64_t ns = b->model_ns;
+  switch (outcome) {
+    case block_outcome::done:
+      // How often it looked in vain while time passed says nothing of what it does.
+      if (b->info == run.info().counted && (b->spun_ns == 0 || ns == b->spun_ns)) note_work(*b);
+      end_blocks(n, ns, 1, 1, b->index);
+      executor_.give_block(b);
+      ++run.ended;
+      release_grid(run, ns);
+      return;
+    case block_outcome::sleeping:
+      post({.what = event::kind::wake, .ns = b->wake_ns, .n = &n, .waiting = b});
+      return;
+    case block_outcome::spinning:
+      if (b->spun_ns == 0) b->spun_ns = ns;
+      spinners_.push_back(b);
+      return;
+    case block_outcome::more:
+      again_.push_back(b);
+      return;
+    case block_outcome::at_grid:
+      ++run.grid_arrived;
+      run.grid_waiting.push_back(b);
+      release_grid(run, ns);
+      return;
+    case block_outcome::failed:
+      e_.block_failed(run, *b);
+      break;
+    case block_outcome::dropped:
+      break;
+  }
+  b->drop(w);
+  executor_.give_block(b);
+  e_.release(run, 1);
+}
+
+void modelled::release_grid(kernel_run& run, std::uint64_t ns) {
+  if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
+  for (block* b : run.grid_waiting) {
+    b->grid_released();
+    b->model_ns = ns;
+    again_.push_back(b);
+  }
+  run.grid_waiting.clear();
+  run.grid_arrived = 0;
+}
+
+// Whether one of them got on.
+bool modelled::look_at_spinners() {
+  changed_ = false;
+  if (spinners_.empty()) return false;
+  const std::vector<block*> before = std::exchange(spinners_, {});
+  for (block* b : before) resume(b, now_);
+  return spinners_.size() != before.size();
+}
+
+}  // namespace sb::engine
