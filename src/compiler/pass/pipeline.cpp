@@ -20,6 +20,7 @@
 #include "compiler/pass/effects.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/full_blocks.hpp"
+#include "compiler/pass/gathered_atomics.hpp"
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/inline_asm.hpp"
 #include "compiler/pass/inlining.hpp"
@@ -268,6 +269,9 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     lower_context(module, kernels, layout);
   }
   for (kernel& one : kernels) {
+    if (one.mode == abi::kernel_mode::loop && !one.stores_thread_index && !one.syncs_grid) {
+      gather_atomics(*one.body);
+    }
     add_usual_version(one);
     build_entry(one);
     emit_descriptor(module, one);
