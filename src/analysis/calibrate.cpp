@@ -2,6 +2,7 @@
 // operation is given to it and ends when it was and did. When the scheduler would have let it
 // start is then known; what is missing until it really started is the operation's own lag.
 #include <algorithm>
+#include <cmath>
 #include <queue>
 
 #include "analysis/program.hpp"
@@ -217,37 +218,71 @@ void time_host(const trace::trace& recorded, program& p) {
   p.tail = recorded.end - std::min(recorded.end, last);
 }
 
+// How far the replay's operations end from where the recorded ones did, all of them together.
+nanoseconds distance(const trace::trace& recorded, const timing& t) {
+  nanoseconds sum = 0;
+  for (number i = 0; i < recorded.operations.size(); ++i) {
+    const nanoseconds want = recorded.operations[i].ended, got = t.operations[i].ended;
+    if (want == never || got == never) continue;
+    sum += want > got ? want - got : got - want;
+  }
+  return sum;
+}
+
+// By which factor each kernel's length is off; none: no kernel's is.
+std::vector<double> factors_of(const trace::trace& recorded, const program& p, const timing& t) {
+  std::vector<double> factors(p.tasks.size(), 1);
+  bool any = false;
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    const trace::operation& o = recorded.operations[i];
+    const operation_times& now = t.operations[i];
+    if (p.tasks[i].what.kind != command_kind::kernel || o.ended == never || now.ended == never ||
+        now.ended <= now.started || o.ended <= o.started) {
+      continue;
+    }
+    const nanoseconds want = o.ended - o.started, got = now.ended - now.started;
+    const nanoseconds off = want > got ? want - got : got - want;
+    if (off * 1000 <= want) continue;
+    factors[i] = static_cast<double>(want) / static_cast<double>(got);
+    any = true;
+  }
+  return any ? factors : std::vector<double>();
+}
+
 // A kernel that shared the device took longer than it does alone. How much is found by trying: the
-// lengths are changed until the replay gives the recorded ones.
+// lengths are changed until the replay gives the recorded ones. Kernels that share the device move
+// each other, so a step may lead away from there; then a smaller one is tried. The best stays.
 void settle_shared_kernels(const trace::trace& recorded, program& p) {
-  constexpr int rounds = 4;
+  constexpr int rounds = 5;
   bool several = false;
   for (const task& t : p.tasks) {
     const trace::operation& o = recorded.operations[static_cast<std::size_t>(&t - p.tasks.data())];
     several |= t.what.kind == command_kind::kernel &&
                (t.waves > 1 || (t.shares && t.duration < o.ended - o.started));
   }
-  for (int round = 0; several && round < rounds; ++round) {
+  if (!several) return;
+
+  std::vector<nanoseconds> best(p.tasks.size());
+  std::vector<double> factors;
+  nanoseconds least = never;
+  double part = 1;  // of the step
+  for (int round = 0; round < rounds; ++round) {
     const timing t = replay(p);
-    bool changed = false;
-    for (number i = 0; i < p.tasks.size(); ++i) {
-      const trace::operation& o = recorded.operations[i];
-      const operation_times& now = t.operations[i];
-      if (p.tasks[i].what.kind != command_kind::kernel || o.ended == never || now.ended == never ||
-          now.ended <= now.started || o.ended <= o.started) {
-        continue;
-      }
-      const nanoseconds want = o.ended - o.started, got = now.ended - now.started;
-      const nanoseconds off = want > got ? want - got : got - want;
-      if (off * 1000 > want) {
-        const double factor = static_cast<double>(want) / static_cast<double>(got);
-        p.tasks[i].duration =
-            static_cast<nanoseconds>(static_cast<double>(p.tasks[i].duration) * factor);
-        changed = true;
-      }
+    if (const nanoseconds off = distance(recorded, t); off < least) {
+      least = off;
+      for (number i = 0; i < p.tasks.size(); ++i) best[i] = p.tasks[i].duration;
+      factors = factors_of(recorded, p, t);
+      if (factors.empty()) return;
+    } else {
+      part /= 2;
     }
-    if (!changed) return;
+    for (number i = 0; i < p.tasks.size(); ++i) {
+      if (factors[i] != 1)
+        p.tasks[i].duration =
+            static_cast<nanoseconds>(static_cast<double>(best[i]) * std::pow(factors[i], part));
+    }
   }
+  for (number i = 0; i < p.tasks.size(); ++i) p.tasks[i].duration = best[i];
 }
 
 start_gaps::streams streams_of(const program& p, number a, number b) {

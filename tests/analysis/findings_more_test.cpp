@@ -426,8 +426,7 @@ TEST(Findings, StreamsThatTheDataKeepsApartAreHealthy) {
 }
 
 // The chunks of one stream, or of four.
-trace::trace chunks(int streams, bool same_memory) {
-  program_builder b;
+void add_chunks(program_builder& b, int streams, bool same_memory) {
   std::vector<number> s;
   for (int i = 0; i < streams; ++i) s.push_back(b.stream());
   number memory = b.allocation(trace::memory_kind::device, 1 << 20);
@@ -440,6 +439,11 @@ trace::trace chunks(int streams, bool same_memory) {
     b.reads(memory).writes(memory);
   }
   b.synchronize();
+}
+
+trace::trace chunks(int streams, bool same_memory) {
+  program_builder b;
+  add_chunks(b, streams, same_memory);
   return b.run();
 }
 
@@ -449,6 +453,18 @@ TEST(Findings, IndependentWorkInOneStreamIsFound) {
   EXPECT_NE(f.title.find("4 groups"), std::string::npos);
   expect_healthy(chunks(4, false));
   expect_healthy(chunks(1, true));
+}
+
+TEST(Findings, IndependentWorkInEachOfSeveralStreamsIsOneFinding) {
+  program_builder b;
+  for (int phase = 0; phase < 3; ++phase) add_chunks(b, 1, false);
+  const trace::trace t = b.run();
+  const std::vector<std::string> rules = rules_in(explain(t));
+  EXPECT_EQ(std::count(rules.begin(), rules.end(), "independent-work-in-one-stream"), 1);
+  const finding f = found(t, "independent-work-in-one-stream");
+  EXPECT_GT(f.cost, 3 * 290_us);
+  EXPECT_NE(f.title.find("12 groups"), std::string::npos);
+  EXPECT_NE(f.title.find("3 streams"), std::string::npos);
 }
 
 // A gradient is sent away on the side stream; what is done with it afterwards, on either.

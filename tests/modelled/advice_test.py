@@ -98,6 +98,14 @@ class Advice(unittest.TestCase):
         self.assertNotIn("independent-work-in-one-stream",
                          [finding["rule"] for finding in before["findings"]])
 
+    def test_chunks_in_turn_on_several_streams_need_no_more_of_them(self):
+        self.check("independent-work-in-one-stream", 25, "chunks_in_turn", 24, 1500)
+        healthy = self.explained("chunks_in_turn", "applied", 24, 3000)
+        self.assertEqual(healthy["findings"], [])
+        # Kernels of four streams that share the device are replayed as they ran.
+        run = healthy["run"]
+        self.assertLess(abs(run["modelled"] - run["length"]) * 100, 2 * run["length"])
+
     def rules_and_ranges(self, way, order):
         trace = self.folder / "other_ways.sbtrace"
         command(TOOLKIT / "bin" / "streambed", "run", self.folder / "other_ways", "--device", "h200", "--force",

@@ -58,53 +58,131 @@ std::vector<std::vector<number>> groups_of(const trace::trace& t,
   return result;
 }
 
+// A stream with groups that share no data.
+struct divisible_stream {
+  number stream = none;
+  std::vector<number> operations;
+  std::vector<std::vector<number>> groups;
+};
+
+constexpr std::size_t streams_instead = 4;
+
+// The groups go to streams of their own, in turn.
+void divide(const evidence& e, program& p, const divisible_stream& d) {
+  const program_stream old = p.streams[d.stream];
+  const auto first = static_cast<number>(p.streams.size());
+  for (std::size_t i = 0; i < streams_instead; ++i) {
+    p.streams.push_back({old.device, stream_kind::non_blocking});
+  }
+  for (std::size_t i = 0; i < d.groups.size(); ++i) {
+    for (const number o : d.groups[i]) {
+      p.tasks[o].stream = static_cast<number>(first + i % streams_instead);
+    }
+  }
+  // A host that waited for the stream waits for all of them.
+  for (std::vector<step>& steps : p.threads) {
+    for (step& step : steps) {
+      if (step.last.scope == wait_scope::stream && step.last.target == d.stream) {
+        step.last = {wait_scope::device, e.p.streams[d.stream].device};
+      }
+    }
+  }
+}
+
+// The time that the busiest engine needs: streams make no run shorter than that.
+nanoseconds least_of(const overlap_facts& o) {
+  return o.engines.empty() ? 0 : o.engines[o.busiest].least;
+}
+
+// Nearly all that could run at once did: what is left is smaller than what a replay leaves out.
+bool overlaps_enough(const overlap_facts& o) {
+  constexpr double enough = 0.95;
+  const nanoseconds least = least_of(o);
+  if (o.serial <= o.busy || o.serial <= least) return false;
+  return static_cast<double>(o.serial - o.busy) >= enough * static_cast<double>(o.serial - least);
+}
+
+// Where the replay as it is takes longer than the run did, it is the replay that has time to gain,
+// not the run.
+nanoseconds gain_of_streams(const evidence& e, const program& changed) {
+  const nanoseconds most = e.overlap.span() - std::min(e.overlap.span(), least_of(e.overlap));
+  const nanoseconds gain = e.gain(changed), off = e.base.end - std::min(e.base.end, e.t.end);
+  return std::min(gain - std::min(gain, off), most);
+}
+
 }  // namespace
 
 void find_independent_work(const evidence& e, findings& out) {
-  constexpr std::size_t streams_instead = 4;
+  if (overlaps_enough(e.overlap)) return;
   const std::vector<std::vector<number>> streams = by_stream(e.t);
+  std::vector<divisible_stream> found;
+  nanoseconds cost = 0;
+  std::size_t best = 0;
   for (number s = 0; s < streams.size(); ++s) {
     if (streams[s].size() < 4) continue;
-    const std::vector<std::vector<number>> groups = groups_of(e.t, streams[s]);
-    if (groups.size() < 2) continue;
+    divisible_stream one{s, streams[s], groups_of(e.t, streams[s])};
+    if (one.groups.size() < 2) continue;
     program changed = e.p;
-    for (std::size_t i = 0; i < streams_instead; ++i) {
-      changed.streams.push_back({e.p.streams[s].device, stream_kind::non_blocking});
+    divide(e, changed, one);
+    const nanoseconds gain = gain_of_streams(e, changed);
+    if (!e.worth(gain)) continue;
+    if (gain > cost) {
+      cost = gain;
+      best = found.size();
     }
-    for (std::size_t i = 0; i < groups.size(); ++i) {
-      for (const number o : groups[i]) {
-        changed.tasks[o].stream = static_cast<number>(e.p.streams.size() + i % streams_instead);
-      }
-    }
-    // A host that waited for the stream waits for all of them.
-    for (std::vector<step>& steps : changed.threads) {
-      for (step& step : steps) {
-        if (step.last.scope == wait_scope::stream && step.last.target == s) {
-          step.last = {wait_scope::device, e.p.streams[s].device};
-        }
-      }
-    }
-    const nanoseconds cost = e.gain(changed);
-    if (!e.worth(cost)) continue;
-
-    finding f;
-    f.rule = "independent-work-in-one-stream";
-    f.title = fmt::format("{} groups of operations that share no data follow each other on {}",
-                          groups.size(), stream_name(e.t, s));
-    f.why =
-        "Work of one stream runs in the order of issue. These groups use different memory, so that "
-        "copies of one could run beside kernels of another.";
-    f.change = fmt::format(
-        "Use several streams in turn, one group after another: with {} streams the run would be {} "
-        "shorter.",
-        std::min(streams_instead, groups.size()), text_of_time(cost));
-    f.cost = cost;
-    add_operations(e.t, f, streams[s]);
-    f.evidence.push_back(fmt::format("the first group has {} operation{} and begins with {}",
-                                     groups[0].size(), groups[0].size() == 1 ? "" : "s",
-                                     name_of(e.t, groups[0][0])));
-    out.push_back(std::move(f));
+    found.push_back(std::move(one));
   }
+  if (found.empty()) return;
+  // It is one thing to change, and one cost, in however many streams it is.
+  if (found.size() > 1) {
+    program changed = e.p;
+    for (const divisible_stream& one : found) divide(e, changed, one);
+    if (const nanoseconds all = gain_of_streams(e, changed); all >= cost)
+      cost = all;
+    else
+      found = {std::move(found[best])};
+  }
+
+  std::size_t groups = 0;
+  std::vector<number> operations;
+  std::vector<std::string> names;
+  for (const divisible_stream& one : found) {
+    groups += one.groups.size();
+    operations.insert(operations.end(), one.operations.begin(), one.operations.end());
+    names.push_back(stream_name(e.t, one.stream));
+  }
+  finding f;
+  f.rule = "independent-work-in-one-stream";
+  f.title = found.size() == 1
+                ? fmt::format("{} groups of operations that share no data follow each other on {}",
+                              groups, names[0])
+                : fmt::format(
+                      "{} groups of operations that share no data follow each other on {} "
+                      "streams",
+                      groups, found.size());
+  f.why =
+      "Work of one stream runs in the order of issue. These groups use different memory, so that "
+      "copies of one could run beside kernels of another.";
+  f.change = fmt::format(
+      "Use {}several streams in turn, one group after another: with {} streams{} the run would be "
+      "{} shorter.",
+      found.size() == 1 ? "" : "for each of them ",
+      std::min(streams_instead, found[0].groups.size()), found.size() == 1 ? "" : " for each",
+      text_of_time(cost));
+  f.cost = cost;
+  add_operations(e.t, f, operations);
+  if (found.size() > 1) {
+    constexpr std::size_t most_names = 8;
+    const bool more = names.size() > most_names;
+    if (more) names.resize(most_names);
+    f.evidence.push_back(
+        fmt::format("the streams are {}{}", fmt::join(names, ", "), more ? ", …" : ""));
+  }
+  const std::vector<number>& first = found[0].groups[0];
+  f.evidence.push_back(fmt::format("the first group has {} operation{} and begins with {}",
+                                   first.size(), first.size() == 1 ? "" : "s",
+                                   name_of(e.t, first[0])));
+  out.push_back(std::move(f));
 }
 
 // A stream waits for another one by an event; what comes next needs that, but what comes after does

@@ -242,6 +242,33 @@ void independent(bool applied, int blocks) {
   cudaDeviceSynchronize();
 }
 
+__global__ void chain(float* a, int turns) {
+  float& mine = a[blockIdx.x * blockDim.x + threadIdx.x];
+  float x = mine;
+  for (int i = 0; i < turns; ++i) x = x * 0.999f + 0.5f;
+  mine = x;
+}
+
+// Chunks in four streams in turn, with memory of their own, that keep the multiprocessors busy; or
+// all in one.
+void chunks_in_turn(bool one_stream, int chunks, int iterations) {
+  constexpr int blocks = 512, threads = 256;
+  float *host, *device;
+  cudaMallocHost(&host, blocks * threads * sizeof(float));
+  cudaMalloc(&device, chunks * blocks * threads * sizeof(float));
+  cudaStream_t s[4];
+  for (cudaStream_t& one : s) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  chain<<<1, 32, 0, s[0]>>>(device, 1);
+  cudaDeviceSynchronize();
+  for (int i = 0; i < chunks; ++i) {
+    const cudaStream_t in = s[one_stream ? 0 : i % 4];
+    float* chunk = device + i * blocks * threads;
+    cudaMemcpyAsync(chunk, host, blocks * threads * sizeof(float), cudaMemcpyHostToDevice, in);
+    chain<<<blocks, threads, 0, in>>>(chunk, iterations);
+  }
+  cudaDeviceSynchronize();
+}
+
 // Kernels in two streams with parts of one allocation, and a wait in each turn; applied: behind
 // all.
 void slices(bool applied) {
@@ -326,6 +353,7 @@ int main(int count, char** words) {
   if (what == "copies_back") copies_back(applied);
   if (what == "pipeline") pipeline(times);
   if (what == "send_back") send_back(applied, times);
+  if (what == "chunks_in_turn") chunks_in_turn(!applied, times, length);
   if (what == "slices") slices(applied);
   if (what == "brought") brought(applied);
   if (what == "graph_anew") graph_anew(applied);
