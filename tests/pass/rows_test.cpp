@@ -228,6 +228,19 @@ TEST_P(rows, who_asks_the_engine_is_in_a_block_that_it_knows) {
   EXPECT_EQ(of(device.run("reads_clock", {4}, {16}, 0, clocks.data())), way::one_at_a_time);
 }
 
+TEST_P(rows, rows_whose_threads_go_down_columns_are_short) {
+  EXPECT_LT(device.kernel("turned").row_threads, device.kernel("kept_upright").row_threads);
+  each_length([&](bool several) {
+    const std::vector<int> in = numbers(19 * 7, 3);
+    std::vector<int> out(in.size()), expected(in.size());
+    for (std::size_t y = 0; y < 7; ++y)
+      for (std::size_t x = 0; x < 19; ++x) expected[x * 7 + y] = in[y * 19 + x];
+    auto done = device.run("turned", {5, 3}, {4, 3}, 0, in.data(), out.data(), 19, 7);
+    EXPECT_EQ(of(done), several ? way::joined : way::one_at_a_time);
+    EXPECT_EQ(out, expected);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, rows, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -1,13 +1,17 @@
 #include "compiler/pass/joined_blocks.hpp"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/PatternMatch.h>
 
+#include <cstdlib>
 #include <optional>
 
 #include "compiler/pass/address_spaces.hpp"
+#include "compiler/pass/neighbours.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {
 
@@ -241,6 +245,29 @@ class place_finder {
   std::uint64_t width_ = 0;
 };
 
+constexpr std::uint32_t longest_row_of_columns = 1024;
+constexpr std::int64_t cache_line = 64;
+
+// Whether threads of one row go to lines of their own, which those of the next row may use again:
+// `out[x * height + y] = in[y * width + x]`.
+bool goes_down_columns(Function& body) {
+  bool has_rows = any_of(instructions(body), [](const Instruction& inst) {
+    return callee_name(&inst) == "__sb_tid_y";
+  });
+  if (!has_rows) {
+    return false;
+  }
+  const uniformity uniform(body, team::block);
+  return any_of(instructions(body), [&](const Instruction& inst) {
+    const Value* pointer = getLoadStorePointerOperand(&inst);
+    if (!pointer || isa<AllocaInst>(getUnderlyingObject(pointer, 0))) {
+      return false;
+    }
+    auto distance = distance_of_neighbours(pointer, uniform, inst.getDataLayout());
+    return !distance || std::abs(*distance) >= cache_line;
+  });
+}
+
 }  // namespace
 
 bool join_blocks(kernel& kernel) {
@@ -248,6 +275,9 @@ bool join_blocks(kernel& kernel) {
   auto width = finder.solve();
   if (!width) {
     return false;
+  }
+  if (goes_down_columns(*kernel.body)) {
+    kernel.row_threads = std::min(kernel.row_threads, longest_row_of_columns);
   }
   finder.loosen();
   kernel.row_width = static_cast<std::uint32_t>(*width);

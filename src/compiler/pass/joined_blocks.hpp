@@ -18,8 +18,8 @@ namespace sb::pass {
 // The longest row, in threads.
 inline constexpr unsigned longest_row = 16384;
 
-// Makes a joined body of the kernel's if that can be; sets row_width then. Before the body is
-// divided.
+// Makes a joined body of the kernel's if that can be; sets row_width then, and lets rows be no
+// longer than is good for the caches. Before the body is divided.
 bool join_blocks(kernel& kernel);
 // Whether the function is such a body, or was made of one.
 bool is_joined(const llvm::Function& function);

@@ -131,3 +131,14 @@ extern "C" __global__ void prints() {
 extern "C" __global__ void reads_clock(u64* out) {
   out[blockIdx.x * blockDim.x + threadIdx.x] = __sb_rt_clock();
 }
+
+// Threads of a row go to lines that those of the next row use again.
+extern "C" __global__ void turned(const int* in, int* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < width && y < height) out[x * height + y] = in[y * width + x];
+}
+
+extern "C" __global__ void kept_upright(const int* in, int* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x < width && y < height) out[y * width + x] = in[y * width + x];
+}
