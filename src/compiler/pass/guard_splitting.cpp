@@ -22,6 +22,7 @@
 #include "compiler/pass/guard_condition.hpp"
 #include "compiler/pass/guard_range.hpp"
 #include "compiler/pass/guard_stride.hpp"
+#include "compiler/pass/thread_marks.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 
 namespace sb::pass {
@@ -31,13 +32,10 @@ using namespace llvm::PatternMatch;
 
 namespace {
 
-constexpr StringLiteral thread_loop_mark = "sb.thread_loop";
-constexpr StringLiteral row_loop_mark = "sb.row_loop";
-constexpr StringLiteral lane_loop_mark = "sb.lane_loop";
-constexpr StringLiteral unroll_disable = "llvm.loop.unroll.disable";
 constexpr unsigned largest_loop = 600;  // instructions
 constexpr std::uint64_t vector_bytes = 16;
-constexpr unsigned most_splits = 3;  // of a loop and what became of it
+constexpr std::uint64_t shortest_whole = 16;  // rounds
+constexpr unsigned most_splits = 3;           // of a loop and what became of it
 
 // A loop that counts its rounds and leaves at its end only.
 bool is_simple(const Loop& loop, ScalarEvolution& evolution) {
@@ -118,7 +116,11 @@ class splitter {
     }
     // An empty stretch lies at its beginning, so that the three follow each other.
     end = builder.CreateBinaryIntrinsic(Intrinsic::umax, begin, end);
-    return divide(*guard, parts_of(builder, *guard, *range, begin, end, rounds));
+    auto parts = parts_of(builder, *guard, *range, begin, end, rounds);
+    if (isa<ConstantInt>(rounds) && !range->others) {
+      keep_whole(builder, parts, begin, end, rounds);
+    }
+    return divide(*guard, std::move(parts));
   }
 
  private:
@@ -128,6 +130,7 @@ class splitter {
     std::optional<bool> holds;  // what the guard is there
     Value* first = nullptr;     // the round at `from`, if they are apart
     Value* stride = nullptr;
+    Value* when = nullptr;  // it is run; null: if it is not empty
   };
 
   Value* count_rounds(IRBuilder<>& builder) {
@@ -210,6 +213,33 @@ class splitter {
       parts.push_back({end, rounds, range.valid ? std::nullopt : std::optional(range.others)});
     }
     return parts;
+  }
+
+  // A row of threads whose length is known stays one where the guard lets all of them through: a
+  // few vectors without a rest.
+  void keep_whole(IRBuilder<>& builder, SmallVectorImpl<stretch>& parts, Value* begin, Value* end,
+                  Value* rounds) {
+    auto branches = count_if(loop_.blocks(), [](BasicBlock* block) {
+      return block->getTerminator()->getNumSuccessors() > 1;
+    });
+    if (parts.size() < 2 || branches > 2 ||
+        cast<ConstantInt>(rounds)->getZExtValue() < shortest_whole ||
+        is_usual_version(*loop_.getHeader()->getParent())) {
+      return;
+    }
+    Value* zero = ConstantInt::get(rounds->getType(), 0);
+    Value* all = builder.CreateAnd(builder.CreateICmpEQ(begin, zero),
+                                   builder.CreateICmpEQ(end, rounds), "all");
+    if (isa<Constant>(all)) {
+      return;
+    }
+    for (stretch& part : parts) {
+      part.from = builder.CreateSelect(all, rounds, part.from);
+      part.to = builder.CreateSelect(all, rounds, part.to);
+    }
+    stretch whole = {zero, rounds, true};
+    whole.when = all;
+    parts.insert(parts.begin(), whole);
   }
 
   struct variable {  // of the loop: a phi at its top
@@ -413,7 +443,8 @@ class splitter {
       end->eraseFromParent();
     }
     IRBuilder<> builder(decide);
-    builder.CreateCondBr(builder.CreateICmpULT(part.from, part.to), preheader, join);
+    builder.CreateCondBr(part.when ? part.when : builder.CreateICmpULT(part.from, part.to),
+                         preheader, join);
 
     builder.SetInsertPoint(preheader->getTerminator());
     for (variable& one : variables_) {
@@ -479,48 +510,7 @@ class splitter {
   PHINode* round_ = nullptr;  // of the part that was put in last
 };
 
-// A loop over 32 lanes was kept as it is for vectors to be made of it. Of these LLVM may make what
-// it likes.
-void let_lane_loops_go(LoopInfo& loops) {
-  for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (findOptionMDForLoop(loop, lane_loop_mark)) {
-      loop->setLoopID(makePostTransformationMetadata(loop->getHeader()->getContext(),
-                                                     loop->getLoopID(), {unroll_disable}, {}));
-    }
-  }
-}
-
 }  // namespace
-
-bool ends_block_loop(const Instruction& branch) {
-  MDNode* id = branch.getMetadata(LLVMContext::MD_loop);
-  return id && findOptionMDForLoopID(id, thread_loop_mark) &&
-         !findOptionMDForLoopID(id, row_loop_mark);
-}
-
-bool is_thread_loop(const Loop& loop) {
-  return findOptionMDForLoop(&loop, thread_loop_mark) != nullptr;
-}
-
-bool is_row_loop(const Loop& loop) { return findOptionMDForLoop(&loop, row_loop_mark) != nullptr; }
-
-void mark_thread_loop(Instruction& branch, thread_loop kind) {
-  LLVMContext& context = branch.getContext();
-  SmallVector<Metadata*, 4> marks = {nullptr};
-  auto mark = [&](StringRef name) {
-    marks.push_back(MDNode::get(context, MDString::get(context, name)));
-  };
-  mark(thread_loop_mark);
-  if (kind == thread_loop::of_row) {
-    mark(row_loop_mark);
-  } else if (kind == thread_loop::of_warp) {
-    mark(lane_loop_mark);
-    mark(unroll_disable);
-  }
-  auto* id = MDNode::getDistinct(context, marks);
-  id->replaceOperandWith(0, id);
-  branch.setMetadata(LLVMContext::MD_loop, id);
-}
 
 PreservedAnalyses split_guards::run(Function& function, FunctionAnalysisManager& analyses) {
   auto& loops = analyses.getResult<LoopAnalysis>(function);

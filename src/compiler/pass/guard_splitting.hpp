@@ -6,19 +6,9 @@
 // condition and takes all threads.
 #pragma once
 
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/Instruction.h>
 #include <llvm/IR/PassManager.h>
 
 namespace sb::pass {
-
-// Marks the loop that ends with this branch as one over threads: of a block, of a row of blocks, or
-// of a warp. LLVM would write the latter out thread by thread before it makes vectors.
-enum class thread_loop { of_block, of_row, of_warp };
-void mark_thread_loop(llvm::Instruction& branch, thread_loop kind);
-bool ends_block_loop(const llvm::Instruction& branch);
-bool is_thread_loop(const llvm::Loop& loop);
-bool is_row_loop(const llvm::Loop& loop);
 
 class split_guards : public llvm::PassInfoMixin<split_guards> {
  public:

@@ -9,8 +9,8 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/counted_version.hpp"
-#include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/processor.hpp"
+#include "compiler/pass/thread_marks.hpp"
 
 namespace sb::pass {
 

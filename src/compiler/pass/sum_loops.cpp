@@ -8,7 +8,7 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/counted_version.hpp"
-#include "compiler/pass/guard_splitting.hpp"
+#include "compiler/pass/thread_marks.hpp"
 
 namespace sb::pass {
 

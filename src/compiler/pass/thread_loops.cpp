@@ -4,7 +4,6 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/assertions.hpp"
-#include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/reading_ahead.hpp"
@@ -12,6 +11,7 @@
 #include "compiler/pass/row_groups.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/thread_bounds.hpp"
+#include "compiler/pass/thread_marks.hpp"
 #include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {

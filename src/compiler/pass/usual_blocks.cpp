@@ -11,9 +11,9 @@
 
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/entry_builder.hpp"
-#include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/interleaving.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/thread_marks.hpp"
 
 namespace sb::pass {
 
