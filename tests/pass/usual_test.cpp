@@ -179,6 +179,21 @@ TEST_P(usual, the_result_may_lie_where_the_input_was) {
   }
 }
 
+TEST_P(usual, a_thread_may_have_several_rows_of_a_tile) {
+  for (auto [width, height] : {std::pair{48, 32}, {37, 29}, {16, 5}, {1, 40}}) {
+    for (unsigned rows : {8u, 16u}) {
+      auto in = numbers<int>(static_cast<std::size_t>(width * height));
+      std::vector<int> out(in.size(), -1), expected(in.size());
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x) expected[x * height + y] = in[y * width + x];
+      device.run("turned",
+                 {static_cast<unsigned>(width + 15) / 16, static_cast<unsigned>(height + 15) / 16},
+                 {16, rows}, 0, in.data(), out.data(), width, height);
+      EXPECT_EQ(out, expected) << width << "x" << height << " by " << rows;
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, usual, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -321,11 +321,27 @@ class guard_repeater {
   std::vector<Instruction*> places_;
 };
 
+// Whether the guard's condition follows from the thread's place and parameters in a few steps, so
+// that each piece can ask again.
+bool is_cheap(const Value* value, unsigned depth = 0) {
+  constexpr unsigned deepest = 8;
+  auto* inst = dyn_cast<Instruction>(value);
+  if (!inst) {
+    return true;
+  }
+  auto* load = dyn_cast<LoadInst>(inst);
+  if (depth == deepest || isa<PHINode, FreezeInst>(inst) || (load && !reads_parameter(*load)) ||
+      (!load && inst->mayReadOrWriteMemory())) {
+    return false;
+  }
+  return all_of(inst->operands(), [&](const Use& operand) { return is_cheap(operand, depth + 1); });
+}
+
 bool repeat_one(Function& body) {
   uniformity uniform(body, team::block);
   for (BasicBlock& block : body) {
     auto piece = piece_at(block, uniform);
-    if (piece &&
+    if (piece && is_cheap(cast<BranchInst>(block.getTerminator())->getCondition()) &&
         any_of(piece->blocks, [&](BasicBlock* one) { return stores_rows(*one, uniform); }) &&
         guard_repeater(*piece, uniform).run()) {
       return true;

@@ -5,6 +5,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -18,6 +19,7 @@
 namespace sb::pass {
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -68,6 +70,38 @@ usual_block tile_of(Type* type) {
               height >= least_side && width * height <= most_width;
   return fits ? usual_block{static_cast<std::uint32_t>(width), static_cast<std::uint32_t>(height)}
               : usual_block{};
+}
+
+bool is_row_index(const Value* value, unsigned depth = 0) {
+  constexpr unsigned deepest = 4;
+  auto* call = dyn_cast<CallBase>(value);
+  if (call && call->getCalledFunction()) {
+    return call->getCalledFunction()->getName() == "__sb_tid_y";
+  }
+  auto* inst = dyn_cast<Instruction>(value);
+  return inst && depth < deepest && (isa<CastInst>(inst) || isa<BinaryOperator>(inst)) &&
+         any_of(
+             inst->operands(),
+             [&](const Use& operand) { return is_row_index(operand, depth + 1); });
+}
+
+// `for (int j = 0; j < 32; j += 8) tile[threadIdx.y + j][...]`: a thread has several rows of the
+// tile, and the block so many. 0 if the phi is no such variable.
+std::uint32_t rows_between(const PHINode& phi) {
+  const APInt* step = nullptr;
+  bool counts = any_of(phi.incoming_values(), [&](const Use& next) {
+    return match(next.get(), m_c_Add(m_Specific(&phi), m_APInt(step))) ||
+           match(next.get(), m_DisjointOr(m_Specific(&phi), m_APInt(step)));
+  });
+  bool adds =
+      counts && any_of(phi.users(), [&](const User* user) {
+        auto* sum = dyn_cast<BinaryOperator>(user);
+        return sum && !is_contained(phi.incoming_values(), sum) &&
+               any_of(sum->operands(), [](const Use& operand) { return is_row_index(operand); });
+      });
+  return adds && step->isPowerOf2() && step->uge(least_side) && step->ule(most_width)
+             ? static_cast<std::uint32_t>(step->getZExtValue())
+             : 0;
 }
 
 usual_block larger(usual_block one, usual_block other) {
@@ -226,11 +260,15 @@ usual_block find_usual_block(const kernel& kernel) {
   std::uint64_t width = 0;
   bool meets = false, has_rows = false;
   usual_block tile;
+  std::uint32_t rows = 0;  // if threads have several of the tile's each
   for (const Instruction& inst : instructions(body)) {
     auto* call = dyn_cast<CallBase>(&inst);
     const Function* callee = call ? call->getCalledFunction() : nullptr;
     if (callee && callee->getName() == "__sb_tid_z") {
       return {};
+    }
+    if (auto* phi = dyn_cast<PHINode>(&inst); phi && phi->getType()->isIntegerTy()) {
+      rows = std::max(rows, rows_between(*phi));
     }
     has_rows |= callee && callee->getName() == "__sb_tid_y";
     meets |= call && called_slot(*call) == slot::barrier;
@@ -243,6 +281,7 @@ usual_block find_usual_block(const kernel& kernel) {
     }
   }
   if (has_rows) {
+    tile.rows = rows != 0 && rows < tile.rows ? rows : tile.rows;
     return meets && tile.width * tile.rows <= kernel.max_threads ? tile : usual_block{};
   }
   width =

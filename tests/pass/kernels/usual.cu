@@ -156,3 +156,18 @@ extern "C" __global__ void shifted(const int* in, int* out) {
   __syncthreads();
   out[threadIdx.x] = part[blockDim.x - 1 - threadIdx.x] + 1;
 }
+
+// Each thread has two rows of the tile: blocks of 16 x 8, or with twice that, one row.
+extern "C" __global__ void turned(const int* in, int* out, int width, int height) {
+  __shared__ int tile[16][17];
+  int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 16 + threadIdx.y;
+  for (int j = 0; j < 16; j += 8)
+    if (threadIdx.y < 8 && x < width && y + j < height)
+      tile[threadIdx.y + j][threadIdx.x] = in[(y + j) * width + x];
+  __syncthreads();
+  x = blockIdx.y * 16 + threadIdx.x;
+  y = blockIdx.x * 16 + threadIdx.y;
+  for (int j = 0; j < 16; j += 8)
+    if (threadIdx.y < 8 && x < height && y + j < width)
+      out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
+}
