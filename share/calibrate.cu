@@ -218,6 +218,7 @@ class calibration {
   void rare_calls();
   void latencies();
   void gaps();
+  void graphs();
   void copies();
   void rates();
 
@@ -251,10 +252,15 @@ class calibration {
   void copy_inside(std::size_t n) {
     MUST(cudaMemcpyAsync(device_ + 32 * mib, device_, n, cudaMemcpyDeviceToDevice, s_));
   }
+  struct graph_life {
+    double capture, clone, instantiate, first_launch, launch, update, destroy_exec, upload, destroy;
+  };
+  graph_life life_of(int nodes, const std::function<void(int)>& node);
   void link(const std::string& key, bool in);
   double per_ns(double size, double units, const std::function<void(int)>& launch);
 
   bool quick_;
+  double first_graph_ = 0;  // to make it executable
   cudaDeviceProp properties_{};
   cudaStream_t s_, t_;
   cudaEvent_t plain_, back_, timed_;
@@ -430,7 +436,8 @@ void calibration::latencies() {
 
   const action call = [&] { MUST(cudaLaunchHostFunc(s_, host_function, nullptr)); };
   const double body = 100;  // what the model takes for one that does nothing
-  put("host_function_ns", 2 * chain(s_, 100, call) - chain(s_, 50, call) - body);
+  // So many that the thread sleeps as deeply before the first of either.
+  put("host_function_ns", 2 * chain(s_, 200, call) - chain(s_, 100, call) - body);
   put("host_function_idle_ns",
       wall(s_, call, 51) - of("call.cudaLaunchHostFunc") - of("submit_ns") - body - of("wake_ns"));
 }
@@ -465,7 +472,7 @@ void calibration::gaps() {
     MUST(cudaStreamEndCapture(s_, &graph));
     const auto begin = clk::now();
     MUST(cudaGraphInstantiate(&made, graph, 0));
-    if (nodes == 20) put_call({"cudaGraphInstantiate"}, ns_since(begin));
+    if (nodes == 20) first_graph_ = ns_since(begin);
     MUST(cudaGraphDestroy(graph));
     return made;
   };
@@ -479,6 +486,106 @@ void calibration::gaps() {
   put_call({"cudaGraphLaunch"}, single([] {}, [&] { launch(few); }, [] {}, 31));
   MUST(cudaGraphExecDestroy(few));
   MUST(cudaGraphExecDestroy(many));
+}
+
+// What each call takes for a graph of so many nodes.
+calibration::graph_life calibration::life_of(int nodes, const std::function<void(int)>& node) {
+  std::vector<graph_life> lives;
+  const auto time_of = [](const action& call) {
+    const auto begin = clk::now();
+    call();
+    return ns_since(begin);
+  };
+  for (int run = 0; run < 10; ++run) {
+    cudaGraph_t graph, copy;
+    cudaGraphExec_t made;
+    graph_life t{};
+    const auto launch = [&] {
+      MUST(cudaDeviceSynchronize());
+      const double ns = time_of([&] { MUST(cudaGraphLaunch(made, s_)); });
+      MUST(cudaDeviceSynchronize());
+      return ns;
+    };
+    const auto instantiate = [&] { MUST(cudaGraphInstantiate(&made, graph, 0)); };
+    MUST(cudaStreamBeginCapture(s_, cudaStreamCaptureModeGlobal));
+    t.capture = time_of([&] {
+      for (int i = 0; i < nodes; ++i) node(i);
+    });
+    MUST(cudaStreamEndCapture(s_, &graph));
+    t.clone = time_of([&] { MUST(cudaGraphClone(&copy, graph)); });
+    t.instantiate = time_of(instantiate);
+    t.first_launch = launch();
+    t.launch = launch();
+    cudaGraphExecUpdateResultInfo info;
+    t.update = time_of([&] { MUST(cudaGraphExecUpdate(made, copy, &info)); });
+    t.destroy_exec = time_of([&] { MUST(cudaGraphExecDestroy(made)); });
+    instantiate();
+    t.upload = time_of([&] { MUST(cudaGraphUpload(made, s_)); });
+    MUST(cudaDeviceSynchronize());
+    MUST(cudaGraphExecDestroy(made));
+    MUST(cudaGraphDestroy(copy));
+    t.destroy = time_of([&] { MUST(cudaGraphDestroy(graph)); });
+    if (run > 0) lives.push_back(t);
+  }
+  const auto middle = [&](double graph_life::* which) {
+    std::vector<double> all;
+    for (const graph_life& t : lives) all.push_back(t.*which);
+    std::sort(all.begin(), all.end());
+    return all[all.size() / 2];
+  };
+  return {middle(&graph_life::capture),      middle(&graph_life::clone),
+          middle(&graph_life::instantiate),  middle(&graph_life::first_launch),
+          middle(&graph_life::launch),       middle(&graph_life::update),
+          middle(&graph_life::destroy_exec), middle(&graph_life::upload),
+          middle(&graph_life::destroy)};
+}
+
+// What calls of graphs cost the host: those of many nodes against those of few.
+void calibration::graphs() {
+  const int few = 4, many = 84;
+  struct both {
+    graph_life few, many;
+  };
+  const auto lives = [&](const std::function<void(int)>& node) {
+    return both{life_of(few, node), life_of(many, node)};
+  };
+  const auto each = [&](const both& t, double graph_life::* call) {
+    return (t.many.*call - t.few.*call) / (many - few);
+  };
+  const auto kernel = [&](int) { nop<<<1, 1, 0, s_>>>(); };
+  const auto copy = [&](int) { copy_in(pinned_, 4 * kib); };
+  const both kernels = lives(kernel), copies = lives(copy);
+  const both fills = lives([&](int) { MUST(cudaMemsetAsync(device_, 0, 4 * kib, s_)); });
+  const both hosts = lives([&](int) { MUST(cudaLaunchHostFunc(s_, host_function, nullptr)); });
+  const both turns = lives([&](int i) { i % 2 == 0 ? kernel(i) : copy(i); });
+
+  const auto node = [&](const char* key, const both& t, double graph_life::* call) {
+    return put(std::string("node.") + key, each(t, call));
+  };
+  const auto call = [&](std::initializer_list<const char*> names, double graph_life::* which) {
+    put_call(names, kernels.few.*which - few * each(kernels, which));
+  };
+  put("captured_call_ns", each(kernels, &graph_life::capture));
+  node("instantiate_ns", copies, &graph_life::instantiate);
+  const double made = node("instantiate_kernel_ns", kernels, &graph_life::instantiate);
+  call({"cudaGraphInstantiate", "cudaGraphInstantiateWithFlags", "cudaGraphInstantiateWithParams"},
+       &graph_life::instantiate);
+  put("first_graph_ns", first_graph_ - of("call.cudaGraphInstantiate") - 20 * made);
+  node("upload_ns", copies, &graph_life::upload);
+  node("upload_kernel_ns", kernels, &graph_life::first_launch);
+  call({"cudaGraphUpload"}, &graph_life::upload);
+  const double copied = node("launch_copy_ns", copies, &graph_life::launch);
+  node("launch_fill_ns", fills, &graph_life::launch);
+  node("launch_host_ns", hosts, &graph_life::launch);
+  put("node.launch_turn_ns", 2 * each(turns, &graph_life::launch) - copied);
+  node("update_ns", kernels, &graph_life::update);
+  call({"cudaGraphExecUpdate"}, &graph_life::update);
+  node("clone_ns", kernels, &graph_life::clone);
+  call({"cudaGraphClone"}, &graph_life::clone);
+  node("destroy_ns", kernels, &graph_life::destroy);
+  call({"cudaGraphDestroy"}, &graph_life::destroy);
+  node("destroy_exec_ns", kernels, &graph_life::destroy_exec);
+  call({"cudaGraphExecDestroy"}, &graph_life::destroy_exec);
 }
 
 // One direction between host and device.
@@ -650,6 +757,7 @@ int main(int count, char** arguments) {
   c.rare_calls();
   c.latencies();
   c.gaps();
+  c.graphs();
   c.copies();
   c.rates();
 }

@@ -153,19 +153,37 @@ void pin(const trace::trace& t, program& p, step_place call, number operation) {
   for (issue& i : s.issues) i.offset = std::min(i.offset, s.between);
 }
 
-graph_costs graph_costs_of(const trace::trace& t) {
+graph_costs graph_costs_of(const trace::trace& t, const graph_nodes& nodes) {
   const profile* known = find_profile(t.head.profile);
   const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
-  const auto time_of = [&](std::string_view call) {
+  const auto shortest = [&](std::string_view call) {
     nanoseconds least = never;
     for (const trace::call& c : t.calls) {
       if (c.returned && c.name.starts_with(call)) least = std::min(least, c.end - c.begin);
     }
-    return least == never ? static_cast<nanoseconds>(call_cost_ns(timing, call)) : least;
+    return least;
   };
-  return {.instantiate = time_of("cudaGraphInstantiate"),
-          .launch = time_of("cudaGraphLaunch"),
-          .gap = static_cast<nanoseconds>(timing.graph_gap_ns)};
+  const double first_launch = nodes.first_launch_ns(timing);
+  double instantiate =
+      call_cost_ns(timing, "cudaGraphInstantiate") + nodes.instantiate_ns(timing) + first_launch;
+  if (shortest("cudaGraphInstantiate") == never) instantiate += timing.first_graph_ns;
+  graph_costs costs{
+      .instantiate = rounded_ns(instantiate),
+      .launch = rounded_ns(call_cost_ns(timing, "cudaGraphLaunch") + nodes.launch_ns(timing)),
+      .update = rounded_ns(call_cost_ns(timing, "cudaGraphExecUpdate") + nodes.update_ns(timing)),
+      .gap = rounded_ns(timing.graph_gap_ns)};
+  if (known != nullptr && t.head.clock == trace::clock_kind::modelled) {
+    costs.first_launch = rounded_ns(first_launch);
+    costs.captured_call = rounded_ns(timing.captured_call_ns);
+    return costs;
+  }
+  const auto as_recorded = [&](nanoseconds& cost, std::string_view call) {
+    if (const nanoseconds least = shortest(call); least != never) cost = least;
+  };
+  as_recorded(costs.instantiate, "cudaGraphInstantiate");
+  as_recorded(costs.launch, "cudaGraphLaunch");
+  as_recorded(costs.update, "cudaGraphExecUpdate");
+  return costs;
 }
 
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
@@ -180,7 +198,12 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
       step& s = steps[i];
       for (const issue& k : s.issues) nodes.push_back(k);
       s.issues.clear();
-      if (captures) continue;
+      if (captures) {
+        s.before = std::min(s.before, costs.captured_call);
+        s.between = std::min(s.between, costs.captured_call - s.before);
+        s.after = std::min(s.after, costs.captured_call - s.before - s.between);
+        continue;
+      }
       if (i != time.front()) s.pauses.clear();
       s.gap = i == time.front() ? s.gap : 0;
       s.before = s.between = s.after = 0;

@@ -7,6 +7,7 @@
 
 #include "analysis/allocation_parts.hpp"
 #include "analysis/program.hpp"
+#include "model/graph_timing.hpp"
 
 namespace sb::analysis {
 
@@ -42,15 +43,19 @@ void reorder(program& p, issue_order order);
 // The copy's host memory is pinned: its length, and a call that returns at once.
 void pin(const trace::trace& t, program& p, step_place call, number operation);
 
-// What graphs cost: as the trace has it, or else the device's profile, or else an H200.
+// What a graph costs: in modelled time as its nodes do by the device's profile, or else as the
+// trace has it, or else as on an H200.
 struct graph_costs {
-  nanoseconds instantiate = 0, launch = 0;
-  nanoseconds gap = 0;  // from one node to the next
+  nanoseconds instantiate = 0;  // with what the first launch takes longer
+  nanoseconds launch = 0, update = 0;
+  nanoseconds first_launch = 0;       // above the others
+  nanoseconds captured_call = never;  // the most that one takes
+  nanoseconds gap = 0;                // from one node to the next
 };
-[[nodiscard]] graph_costs graph_costs_of(const trace::trace& t);
+[[nodiscard]] graph_costs graph_costs_of(const trace::trace& t, const graph_nodes& nodes);
 
 // The launches in these calls, which are the same each time, become launches of one graph. The
-// first time captures it too: it takes the calls as they are. With work of several streams, each of
+// first time captures it too: it makes the calls. With work of several streams, each of
 // them has a branch of the graph, which begins when all of the time before is done.
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
                      const graph_costs& costs);

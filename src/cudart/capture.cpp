@@ -28,6 +28,7 @@ void finish(const std::shared_ptr<capture>& c) {
   c->over = true;
   std::erase(under_way(), c);
   captures_under_way().fetch_sub(1, std::memory_order_acq_rel);
+  the_engine().tell_captures(static_cast<int>(under_way().size()));
 }
 
 // The graph of a capture that failed goes with it.
@@ -116,6 +117,7 @@ status begin(cudaStream_t handle, cudaStreamCaptureMode mode, CUgraph_st* into,
   if (c->graph == nullptr) return status::memory_allocation;
   under_way().push_back(c);
   captures_under_way().fetch_add(1, std::memory_order_acq_rel);
+  the_engine().tell_captures(static_cast<int>(under_way().size()));
   engine::checked_state::changed();
   join(**stream, c, tips);
   return status::success;
@@ -164,6 +166,7 @@ result<command_id> captured(CUstream_st& stream, node_recipe recipe) {
   cudaGraphNode_t node = append_node(*c.graph, std::move(recipe), stream.tips);
   if (node == nullptr) return status::memory_allocation;
   stream.tips.assign(1, node);
+  the_engine().call_was_captured();
   return command_id{};
 }
 

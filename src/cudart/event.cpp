@@ -59,6 +59,7 @@ status record_captured(CUstream_st& stream, CUevent_st& event, unsigned flags) {
     return captured(stream, event_recipe(cudaGraphNodeTypeEventRecord, event, stream.device))
         .error();
   }
+  the_engine().call_was_captured();
   event.captured_by = stream.captured_by;
   event.tips = stream.tips;
   event.captured.store(true, std::memory_order_release);
@@ -122,6 +123,7 @@ status wait_in_capture(CUstream_st& stream, CUevent_st& event, unsigned flags) {
     return status::stream_capture_merge;
   }
   if (other->invalidated) return status::stream_capture_invalidated;
+  the_engine().call_was_captured();
   if (!c) {
     if (stream.kind == stream_kind::legacy) {
       invalidate(*other);

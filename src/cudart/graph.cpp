@@ -115,6 +115,18 @@ bool contains(const CUgraph_st& graph, cudaGraphNodeType type) {
   });
 }
 
+std::size_t count_nodes(const CUgraph_st& graph) {
+  std::size_t count = graph.nodes.size();
+  for (cudaGraphNode_t node : graph.nodes)
+    for (cudaGraph_t inner : inner_graphs(node->recipe)) count += count_nodes(*inner);
+  return count;
+}
+
+void spend_on_nodes(std::size_t count, double node_timing::* each) {
+  if (const timing_profile* timing = the_engine().timing())
+    the_engine().spend(static_cast<double>(count) * timing->node.*each);
+}
+
 CUgraph_st* create_graph() {
   static std::atomic<std::uint64_t> newest{0};
   CUgraph_st* graph = graphs().create();
@@ -278,7 +290,9 @@ SB_API cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t* out, unsigned flags) {
 SB_API cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
   return entry(call_kind::light, [&]() -> status {
     if (!graphs().alive(graph) || graph->owner != nullptr) return status::invalid_value;
+    const std::size_t count = count_nodes(*graph);
     destroy_graph(*graph);
+    spend_on_nodes(count, &node_timing::destroy_ns);
     return status::success;
   });
 }
@@ -290,6 +304,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* out, cudaGraph_t origin
     if (is_unique(*original) || is_body(*original)) return status::not_supported;
     CUgraph_st* clone = clone_graph(*original);
     if (clone == nullptr) return status::memory_allocation;
+    spend_on_nodes(count_nodes(*clone), &node_timing::clone_ns);
     *out = clone;
     return status::success;
   });

@@ -15,6 +15,7 @@
 
 #include "cudart/context.hpp"
 #include "engine/operation.hpp"
+#include "model/graph_timing.hpp"
 
 namespace sb::cudart {
 
@@ -137,6 +138,8 @@ struct CUgraphExec_st {
   std::vector<step> steps;   // in an order that respects the edges, child graphs unfolded
   bool moves_memory = true;  // a step of them allocates, frees or copies
   bool works = true;         // a step of them is no empty node
+  bool uploaded = false;     // or launched
+  sb::graph_nodes nodes;     // of them
   std::shared_ptr<const std::vector<sb::engine::condition_default>> defaults;
   std::shared_ptr<void> instance;  // see CUgraph_st::instance
   sb::command_id newest_launch, newest_upload;
@@ -165,6 +168,10 @@ void set_edge(cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData&
 // The nodes in an order that respects the edges, by creation among equals; nothing when there is a
 // cycle.
 result<std::vector<cudaGraphNode_t>> in_order(const CUgraph_st& graph);
+
+// How many there are, with those of graphs inside; and what they cost in modelled time, each.
+std::size_t count_nodes(const CUgraph_st& graph);
+void spend_on_nodes(std::size_t count, double node_timing::* each);
 
 // Graphs inside of a node: a child graph, the bodies of a conditional node.
 std::vector<cudaGraph_t> inner_graphs(const node_recipe& recipe);

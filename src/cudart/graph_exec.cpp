@@ -1,6 +1,8 @@
 // Executable graphs: instantiation and launch.
 #include <algorithm>
+#include <atomic>
 #include <unordered_map>
+#include <utility>
 
 #include "cudart/call_name.hpp"
 #include "cudart/capture.hpp"
@@ -114,6 +116,37 @@ void collect_defaults(const CUgraph_st& graph, std::vector<engine::condition_def
   }
 }
 
+graph_nodes nodes_of(const std::vector<CUgraphExec_st::step>& steps) {
+  graph_nodes all;
+  for (const CUgraphExec_st::step& step : steps) {
+    const engine::operation& what = step.node->recipe.what;
+    if (const auto* fill = std::get_if<engine::fill_operation>(&what))
+      all.add(command_kind::fill, fill->element_size * fill->width * fill->height * fill->depth);
+    else if (std::holds_alternative<engine::kernel_operation>(what))
+      all.add(command_kind::kernel);
+    else if (std::holds_alternative<engine::copy_operation>(what))
+      all.add(command_kind::copy);
+    else if (std::holds_alternative<engine::host_operation>(what))
+      all.add(command_kind::host_function);
+    else
+      all.add(command_kind::marker);
+  }
+  return all;
+}
+
+// What its nodes cost the calling thread in modelled time.
+using node_cost = double (graph_nodes::*)(const timing_profile&) const;
+void spend(const CUgraphExec_st& exec, node_cost cost) {
+  if (const timing_profile* timing = the_engine().timing())
+    the_engine().spend((exec.nodes.*cost)(*timing));
+}
+
+void spend_on_first_graph() {
+  static std::atomic<bool> made{false};
+  const timing_profile* timing = the_engine().timing();
+  if (timing != nullptr && !made.exchange(true)) the_engine().spend(timing->first_graph_ns);
+}
+
 status refresh(CUgraphExec_st& exec) {
   if (!exec.stale) return status::success;
   std::vector<CUgraphExec_st::step> steps;
@@ -126,6 +159,7 @@ status refresh(CUgraphExec_st& exec) {
           ? nullptr
           : std::make_shared<const std::vector<engine::condition_default>>(std::move(defaults));
   exec.steps = std::move(steps);
+  exec.nodes = nodes_of(exec.steps);
   exec.moves_memory =
       std::any_of(exec.steps.begin(), exec.steps.end(), [](const CUgraphExec_st::step& step) {
         return std::holds_alternative<alloc_node>(step.node->recipe.detail) ||
@@ -215,7 +249,27 @@ status enqueue(CUgraphExec_st& exec, CUstream_st& stream, bool& wait) {
   return status::success;
 }
 
+// What it costs to bring a graph to the device, which happens once.
+status spend_on_bringing(CUgraphExec_st& exec, node_cost cost) {
+  bool first = false;
+  {
+    const std::lock_guard lock(exec.mutex);
+    if (const status s = refresh(exec); s != status::success) return s;
+    first = !std::exchange(exec.uploaded, true);
+  }
+  if (first) spend(exec, cost);
+  return status::success;
+}
+
+status spend_on_launch(CUgraphExec_st& exec) {
+  if (the_engine().timing() == nullptr) return status::success;
+  const status s = spend_on_bringing(exec, &graph_nodes::first_launch_ns);
+  if (s == status::success) spend(exec, &graph_nodes::launch_ns);
+  return s;
+}
+
 status launch(CUgraphExec_st& exec, CUstream_st& stream) {
+  if (const status s = spend_on_launch(exec); s != status::success) return s;
   bool wait = false;
   const status s = enqueue(exec, stream, wait);
   if (s != status::success || !wait) return s;
@@ -334,6 +388,12 @@ status instantiate(cudaGraphExec_t* out, cudaGraph_t graph, unsigned long long f
     execs().destroy(exec);
     return why.error;
   }
+  spend_on_first_graph();
+  spend(*exec, &graph_nodes::instantiate_ns);
+  if ((flags & cudaGraphInstantiateFlagUpload) != 0) {
+    spend(*exec, &graph_nodes::upload_ns);
+    exec->uploaded = true;
+  }
   *out = exec;
   return status::success;
 }
@@ -449,8 +509,9 @@ SB_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t 
     const auto stream = resolve(handle);
     if (!stream) return stream.error();
     if (const status s = refuse_captured(**stream); s != status::success) return s;
+    if (const status s = spend_on_bringing(*exec, &graph_nodes::upload_ns); s != status::success)
+      return s;
     const std::lock_guard lock(exec->mutex);
-    if (const status s = refresh(*exec); s != status::success) return s;
     const auto upload = enqueue(**stream, engine::marker_operation{});
     if (upload) exec->newest_upload = *upload;
     return upload.error();
@@ -461,7 +522,9 @@ SB_PTSZ(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t stream), (exec, str
 SB_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t exec) {
   return entry(call_kind::unfailing, [&]() -> status {
     if (const status s = admit_unsafe_call(); s != status::success) return s;
-    const bool destroyed = execs().destroy(exec, [](CUgraphExec_st& e) {
+    graph_nodes nodes;
+    const bool destroyed = execs().destroy(exec, [&](CUgraphExec_st& e) {
+      nodes = e.nodes;
       // Launches under way hold what they need of the nodes, except memory: wait for that.
       sched::wait_target target;
       target.scope = sched::wait_scope::command;
@@ -473,7 +536,10 @@ SB_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t exec) {
       if (owns_memory && e.newest_launch.valid()) the_engine().synchronize(target, target.device);
       destroy_graph(*e.graph);
     });
-    return destroyed ? status::success : status::invalid_value;
+    if (!destroyed) return status::invalid_value;
+    if (const timing_profile* timing = the_engine().timing())
+      the_engine().spend(nodes.destroy_exec_ns(*timing));
+    return status::success;
   });
 }
 

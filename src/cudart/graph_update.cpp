@@ -166,6 +166,7 @@ SB_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph
     if (!execs().alive(exec) || !graphs().alive(graph) || graph->inseparable) {
       return status::invalid_value;
     }
+    spend_on_nodes(count_nodes(*graph), &node_timing::update_ns);
     const std::lock_guard lock(exec->mutex);
     const bool own_priority = (exec->flags & cudaGraphInstantiateFlagUseNodePriority) != 0;
     const graph_difference difference = compare(*exec->graph, *graph, own_priority);

@@ -359,12 +359,17 @@ void engine::call(recorded_thread& thread, const char* name) {
   }
   e.model->host_code_ran();
   const std::uint64_t begin = e.model->clocks().now();
-  e.model->host_call(static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name)));
+  const auto cost = static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name));
+  if (e.captures.load(std::memory_order_relaxed) == 0)
+    e.model->host_call(cost);
+  else
+    e.model->host_call_beside_captures(cost);
   if (e.record) e.record->begin_call(thread, name, begin);
 }
 
 void engine::end_call(recorded_thread& thread, int status) {
   impl& e = *impl_;
+  if (e.model) e.model->pay_rest();
   if (e.model && status == static_cast<int>(sb::status::not_ready)) e.model->found_not_ready();
   if (e.record) e.record->end_call(thread, e.trace_ns(), status);
   if (!e.model) return;
@@ -392,6 +397,14 @@ void engine::name_stream(stream_id stream, std::string_view name) {
   if (!impl_->record) return;
   const std::lock_guard lock(impl_->mutex);
   impl_->record->name_stream(stream, name);
+}
+
+void engine::tell_captures(int under_way) {
+  impl_->captures.store(under_way, std::memory_order_relaxed);
+}
+
+void engine::call_was_captured() {
+  if (impl_->model) impl_->model->call_was_captured();
 }
 
 void engine::spend(double ns) {

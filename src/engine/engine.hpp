@@ -157,6 +157,9 @@ class engine {
   [[nodiscard]] recorder* recording() const;
   void name_stream(stream_id stream, std::string_view name);
   void spend(double ns);  // of the calling thread's time
+  // How many captures there are; and that the present call went into one, which costs less.
+  void tell_captures(int under_way);
+  void call_was_captured();
   [[nodiscard]] const timing_profile* timing() const;
 
   // Nanoseconds of the engine's clock (monotonic).

@@ -75,6 +75,7 @@ struct engine::impl final : kernel_sink {
   const bool cores_to_spare;  // a thread that waits may look for a while before it sleeps
 
   // --- own synchronisation
+  std::atomic<int> captures{0};       // that are under way
   std::atomic<bool> dropping{false};  // the engine ends: copies stop between two pieces
   std::unique_ptr<worker_pool> workers;
   std::unique_ptr<modelled> model;   // null: by the real clock

@@ -12,13 +12,8 @@ namespace sb::engine {
 
 namespace {
 
-constexpr double host_function_body_ns = 100;
 constexpr int hung_status = 124;
 constexpr std::uint64_t section_pause_ns = 1000;
-// A larger fill is a kernel of the driver's, for the host as well.
-constexpr std::uint64_t small_fill_bytes = 4096;
-
-thread_local std::uint64_t calls_of_thread = 0;
 
 bool is_link(const copy_operation& copy) {
   return copy.direction == copy_direction::host_to_device ||
@@ -52,28 +47,10 @@ void modelled::call(std::uint64_t ns) {
   if (!spinners_.empty()) settle();
 }
 
-void modelled::host_call(std::uint64_t ns) {
-  ++calls_of_thread;
-  call(ns);
-}
-
-// A thread that does nothing but ask takes longer steps the longer it has asked, so that a second
-// of asking is thousands of calls and not millions. It learns the answer late by as small a share.
-void modelled::found_not_ready() {
-  constexpr std::uint64_t patient_calls = 100, share = 1000;
-  constexpr std::uint64_t never = ~std::uint64_t{1};
-  thread_local std::uint64_t first_call = 0, last_call = never, since_ns = 0;
-  if (last_call + 1 != calls_of_thread) {
-    first_call = calls_of_thread;
-    since_ns = clocks_.now();
-  }
-  last_call = calls_of_thread;
-  if (last_call - first_call >= patient_calls) call((clocks_.now() - since_ns) / share);
-}
-
 // --- what the engine tells
 
 void modelled::before_submission(const node& n) {
+  pay_rest();
   if (n.as.kind == command_kind::kernel && std::exchange(last_launch_, n.as.stream) != n.as.stream)
     call(rounded_ns(timing_.other_stream_ns));
   const auto* copy = std::get_if<copy_operation>(&n.what);
@@ -147,15 +124,7 @@ void modelled::start(node& n) {
   n.times.begin = begin_of(n);
   if (n.as.kind == command_kind::kernel) return;
   if (n.as.kind == command_kind::host_function) {
-    const bool asleep = now_ > host_function_over_ns_ + rounded_ns(timing_.host_thread_sleeps_ns) ||
-                        host_function_thread_ == nullptr;
-    double latency = timing_.host_function_ns;
-    if (asleep) {
-      const bool by_the_device =
-          released_by_ != nullptr && ended_kind_ != command_kind::host_function;
-      latency = by_the_device ? timing_.host_function_interrupt_ns : timing_.host_function_idle_ns;
-    }
-    const std::uint64_t ns = n.times.begin + rounded_ns(latency);
+    const std::uint64_t ns = host_function_begin(n);
     n.times.begin = ns;
     if (host_function_thread_ == nullptr)
       host_function_thread_ = clocks_.announce(ns);
@@ -201,25 +170,6 @@ void modelled::wait(host_wait& w) {
 
 void modelled::look_again_later(node& section) {
   post({.what = event::kind::section, .ns = now_ + section_pause_ns, .n = &section});
-}
-
-void modelled::begin_host_function(node& n) {
-  clocks_.adopt(host_function_thread_);
-  clocks_.turn();
-  now_ = clocks_.now();
-  n.times.begin = now_;
-  host_function_ = &n;
-  host_code_begins();
-}
-
-void modelled::end_host_function(node& n) {
-  host_code_ran();
-  host_function_ = nullptr;
-  clocks_.turn(rounded_ns(host_function_body_ns));
-  now_ = clocks_.now();
-  host_function_over_ns_ = now_;
-  changed_ = true;
-  ended(n);
 }
 
 void modelled::ended(node& n) {

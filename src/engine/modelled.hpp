@@ -36,6 +36,10 @@ class modelled final : public host_clocks::events {
   // The calling thread comes in; `ns` is what the call costs.
   void call(std::uint64_t ns);
   void host_call(std::uint64_t ns);  // the same for a call of CUDA's
+  // The same while streams are captured: it costs less if it turns out to be part of a graph.
+  void host_call_beside_captures(std::uint64_t ns);
+  void call_was_captured();
+  void pay_rest();  // of the present call, which was not
   // The program's own code on the calling thread, which takes its time if the options say so.
   void host_code_ran();
   void host_code_begins();
@@ -119,6 +123,7 @@ class modelled final : public host_clocks::events {
   };
 
   [[nodiscard]] std::uint64_t begin_of(const node& n);  // once, when it starts
+  [[nodiscard]] std::uint64_t host_function_begin(const node& n) const;
   std::unordered_map<std::uint32_t, std::uint32_t>* waiting_copies(const command& c,
                                                                    device_id device);
   void post(event e);

@@ -14,6 +14,9 @@ namespace sb {
 
 using nanoseconds_t = std::uint64_t;
 
+// A larger fill is a kernel of the driver's, for the host as well.
+inline constexpr std::uint64_t small_fill_bytes = 4096;
+
 // One direction between host and device.
 struct link_timing {
   double small_ns = 0;  // a copy that travels with the kernels (stream_rules.hpp)
@@ -24,10 +27,22 @@ struct link_timing {
   double pageable_bytes_per_ns = 1;
 };
 
+// What nodes of graphs cost the host, each of them, above the call.
+struct node_timing {
+  double instantiate_ns = 0, instantiate_kernel_ns = 0;
+  double upload_ns = 0, upload_kernel_ns = 0;  // kernels: else by the first launch
+  double launch_copy_ns = 0, launch_fill_ns = 0, launch_host_ns = 0;
+  double launch_turn_ns = 0;  // kernels behind something else
+  double update_ns = 0, clone_ns = 0, destroy_ns = 0, destroy_exec_ns = 0;
+};
+
 struct timing_profile {
   // --- the host
   double call_ns = 300;                              // of a call that is not in `calls`
   std::map<std::string, double, std::less<>> calls;  // by name
+  double captured_call_ns = 500;  // the most that a call costs which becomes a node of a graph
+  double first_graph_ns = 0;      // the first graph that is made executable, above `calls`
+  node_timing node;
   double timed_record_ns = 1000;  // what a record that keeps the time costs above one that does not
   double inside_copy_ns = 2900;   // a copy inside of the device, above `calls`
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
@@ -42,7 +57,11 @@ struct timing_profile {
   double host_function_ns = 2500;        // from its turn to its first instruction
   double host_function_idle_ns = 12000;  // the same when none has run for host_thread_sleeps_ns
   double host_function_interrupt_ns = 40000;  // and the device has to wake the thread
+  double host_function_soon_ns = 40000;       // the same when the last ran soon_ns ago at most
+  double host_function_deep_ns = 40000;       // or more than deep_ns ago
   double host_thread_sleeps_ns = 3000;
+  double host_thread_soon_ns = 0;
+  double host_thread_deep_ns = 1e9;
 
   // --- from the host to the device
   double submit_ns = 1300;         // until an idle device begins

@@ -6,7 +6,7 @@ key, modelled and recorded microseconds, error. A value inside the recorded rang
 outside of it, the error is taken from the recorded median, or, where the runs differ by more than a
 quarter of it, from the nearest of them. A recording of a single run has no range.
 
-    compare.py                          timing.cu and rates.cu, which the profile was fitted on
+    compare.py                          timing.cu, rates.cu and host.cu, which the profile was fitted on
     compare.py --unseen                 the programs in unseen/, recorded after it was fitted
     compare.py --unseen copies work     some of them
     compare.py --merge DIR [-o DIR]     DIR/NAME.1.tsv, NAME.2.tsv, ... of a device become NAME.tsv
@@ -67,6 +67,8 @@ GROUPS = (
     ("pageable copies", 25, 25, r"copy_wall_us\..*\.pageable\.|sleep_us\..*\.pageable\."),
     ("loads one by one", None, None, r"rates\.follow\.\d"),
     ("instructions and memory, one kind each", 5, 30, r"rates\."),
+    ("calls of graphs", 5, 50, r"host\.graph"),
+    ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
     ("one connection (a single run)", None, None, r"conn1\."),
 )
@@ -263,7 +265,7 @@ def main():
     if options.merge:
         return merge(options.merge, options.output or options.merge)
     if options.unseen is None:
-        sources = [HERE / "timing.cu", HERE / "rates.cu"]
+        sources = [HERE / "timing.cu", HERE / "rates.cu", HERE / "host.cu"]
     else:
         sources = [HERE / "unseen" / f"{name}.cu" for name in options.unseen or UNSEEN]
     modelled, recorded = {}, {}

@@ -23,7 +23,8 @@ def run(plain, one):
         for name, values in (("timing.tsv", plain), ("timing_conn1.tsv", one)):
             text = "".join(f"{key}\t{value:.3f}\n" for key, value in values.items())
             (pathlib.Path(folder) / name).write_text(text)
-        shutil.copy(HERE / "h200/rates.tsv", folder)
+        for name in ("rates.tsv", "host.tsv"):
+            shutil.copy(HERE / "h200" / name, folder)
         return subprocess.run([sys.executable, "-B", str(HERE / "compare.py"), "--modelled", folder],
                               capture_output=True, text=True)
 

@@ -146,6 +146,26 @@ class Counting(unittest.TestCase):
         self.assertEqual(len(set(times)), 1, times)
 
 
+class Captures(unittest.TestCase):
+    def test_what_is_captured_costs_less_and_what_is_beside_it_does_not(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "captures"
+            subprocess.run([str(TOOLKIT / "bin/nvcc"), "-std=c++17", "-o", str(program),
+                            str(HERE / "captures.cu")], check=True)
+            done = run(program, "h200")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        t = {what: int(ns) for what, ns in (line.split() for line in done.stdout.splitlines())}
+        for what in ("kernel", "copy"):
+            self.assertLess(t[f"captured.{what}"], 600)
+        for what in ("kernel", "copy", "malloc"):
+            self.assertGreater(t[f"beside.{what}"], 2000)
+            self.assertEqual(t[f"beside.{what}"], t[f"after.{what}"])
+        self.assertGreater(t["instantiate"], t["launch.again"])
+        self.assertGreater(t["launch.first"], t["launch.again"] + 1000)
+        self.assertGreater(t["upload"], t["upload.again"] + 1000)
+        self.assertEqual(t["launch.uploaded"], t["launch.again"])
+
+
 class Calibration(unittest.TestCase):
     """Measuring the virtual H200 gives back the profile that it runs by."""
 

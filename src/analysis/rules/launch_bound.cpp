@@ -41,9 +41,19 @@ sums sums_of(const evidence& e, const repeated_sequence& r) {
   return s;
 }
 
+graph_costs costs_of(const evidence& e, const repeated_sequence& r) {
+  graph_nodes nodes;
+  for (const std::size_t i : r.times[0])
+    for (const issue& k : e.p.threads[r.thread][i].issues)
+      nodes.add(e.p.tasks[k.operation].what.kind, e.p.tasks[k.operation].what.bytes);
+  return graph_costs_of(e.t, nodes);
+}
+
 // Capturing takes the calls once, and making the graph executable comes on top.
 bool pays(const sums& s, const graph_costs& costs) {
-  const nanoseconds with = s.launching / s.times + costs.instantiate + s.times * costs.launch;
+  const nanoseconds calls =
+      std::min(s.launching / s.times / s.length, costs.captured_call) * s.length;
+  const nanoseconds with = calls + costs.instantiate + s.times * costs.launch;
   return s.ran < s.launching && with < s.launching;
 }
 
@@ -55,12 +65,12 @@ struct as_graphs {
 };
 
 as_graphs launched_as_graphs(const evidence& e, sequence_streams streams) {
-  const graph_costs costs = graph_costs_of(e.t);
   program changed = e.p;
   as_graphs result;
   sums& all = result.all;
   for (const repeated_sequence& r : repeated_sequences(e.t, e.p, streams)) {
     const sums s = sums_of(e, r);
+    const graph_costs costs = costs_of(e, r);
     if (!pays(s, costs)) continue;
     launch_as_graph(changed, r.thread, r.times, costs);
     for (const std::vector<std::size_t>& time : r.times) {

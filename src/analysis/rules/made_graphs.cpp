@@ -8,7 +8,6 @@
 
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
-#include "model/profile.hpp"
 
 namespace sb::analysis {
 
@@ -116,14 +115,48 @@ loop_of_graphs loop_of(const evidence& e, const repeated_call& r) {
   return loop;
 }
 
-// The first one is launched in all turns. `update`: it takes in the graph of each turn by a call
-// that takes so long; without, the graph is not made again either.
+// The step from `begin` on that makes a call of this name, or `end`.
+std::size_t next_call(const trace::trace& t, const std::vector<step>& steps, std::size_t begin,
+                      std::size_t end, std::string_view name) {
+  for (; begin < end; ++begin)
+    if (steps[begin].call != none && t.calls[steps[begin].call].name.starts_with(name)) break;
+  return begin;
+}
+
+// Of the graphs in a loop, which have the same nodes: as the first of them is launched.
+graph_costs costs_of(const evidence& e, const repeated_call& r, const loop_of_graphs& loop) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  const std::size_t launch =
+      next_call(e.t, steps, loop.again.front(), steps.size(), "cudaGraphLaunch");
+  graph_nodes nodes;
+  if (launch < steps.size()) {
+    for (const issue& k : steps[launch].issues)
+      nodes.add(e.p.tasks[k.operation].what.kind, e.p.tasks[k.operation].what.bytes);
+  }
+  return graph_costs_of(e.t, nodes);
+}
+
+// The call takes so much less before it gives the device its work.
+void shorten(step& s, nanoseconds by) {
+  for (const issue& k : s.issues) by = std::min(by, k.offset);
+  by = std::min(by, s.between);
+  for (issue& k : s.issues) k.offset -= by;
+  s.between -= by;
+}
+
+// The first one is launched in all turns, and only once for the first time. With updates it takes
+// in the graph of each turn; without, the graph is not made again either.
+enum class updates : bool { no, yes };
 void make_once(const evidence& e, program& p, const repeated_call& r, const loop_of_graphs& loop,
-               std::optional<nanoseconds> update) {
+               const graph_costs& costs, updates how) {
   std::vector<step>& steps = p.threads[r.thread];
+  const bool update = how == updates::yes;
   for (const std::size_t i : loop.again) {
     take_out(steps[i]);
-    if (update) steps[i].before = *update;
+    if (update) steps[i].before = costs.update;
+    const std::size_t launch = next_call(e.t, steps, i, steps.size(), "cudaGraphLaunch");
+    const std::size_t upload = next_call(e.t, steps, i, launch, "cudaGraphUpload");
+    if (upload < steps.size()) shorten(steps[upload], costs.first_launch);
   }
   bool captures = false;
   for (std::size_t i = r.steps.front() + 1; i < loop.again.back(); ++i) {
@@ -137,12 +170,6 @@ void make_once(const evidence& e, program& p, const repeated_call& r, const loop
   }
 }
 
-nanoseconds update_time(const trace::trace& t) {
-  const profile* known = find_profile(t.head.profile);
-  return static_cast<nanoseconds>(
-      call_cost_ns(known == nullptr ? h200_timing() : known->timing, "cudaGraphExecUpdate"));
-}
-
 }  // namespace
 
 void find_graphs_made_in_loops(const evidence& e, findings& out) {
@@ -152,15 +179,16 @@ void find_graphs_made_in_loops(const evidence& e, findings& out) {
     if (loop.again.size() < 3 || (!loop.made_anew && !loop.the_same)) continue;
     // Those that differ and stay are there for later, as one for each size of the data.
     if (!loop.the_same && loop.thrown_away < loop.again.size()) continue;
-    const auto gain_with = [&](std::optional<nanoseconds> update) {
+    const graph_costs costs = costs_of(e, r, loop);
+    const auto gain_with = [&](updates how) {
       program changed = e.p;
-      make_once(e, changed, r, loop, update);
+      make_once(e, changed, r, loop, costs, how);
       return e.gain(changed);
     };
     finding f;
     f.rule = "graph-made-in-loop";
     f.title = fmt::format("{} in a loop", r.name);
-    f.cost = gain_with(loop.made_anew ? std::optional(update_time(e.t)) : std::nullopt);
+    f.cost = gain_with(loop.made_anew ? updates::yes : updates::no);
     if (!e.worth(f.cost)) continue;
     f.why = fmt::format(
         "{} turns make a graph executable that has the same nodes as the one of the turn before. "
@@ -174,7 +202,7 @@ void find_graphs_made_in_loops(const evidence& e, findings& out) {
         f.change +=
             " The nodes have the same shapes and pointers each time: where the other arguments are "
             "the same too, the graph need not be made again.";
-        if (const nanoseconds more = gain_with(std::nullopt);
+        if (const nanoseconds more = gain_with(updates::no);
             more > f.cost && e.worth(more - f.cost))
           f.change += fmt::format(" The run would then be {} shorter.", text_of_time(more));
       }
