@@ -143,6 +143,46 @@ void reorder(program& p, issue_order order) {
   }
 }
 
+bool issue_before(program& p, std::vector<step_place>& places, number operation, number other) {
+  constexpr std::size_t far = 1000;  // calls
+  const step_place from = places[operation], to = places[other];
+  if (from.thread == none || from.thread != to.thread || from.index <= to.index ||
+      from.index - to.index > far) {
+    return false;
+  }
+  std::vector<step>& steps = p.threads[from.thread];
+  std::vector<step> go, stay;
+  const number stream = p.tasks[operation].stream;
+  for (std::size_t i = to.index; i <= from.index; ++i) {
+    const number one = only_stream(p, steps[i]);
+    if (one == none) return false;
+    (one == stream ? go : stay).push_back(steps[i]);
+  }
+  const auto stays = [&](number needed) {
+    return std::any_of(stay.begin(), stay.end(), [&](const step& s) {
+      return std::any_of(s.issues.begin(), s.issues.end(),
+                         [&](const issue& k) { return k.operation == needed; });
+    });
+  };
+  for (const step& s : go) {
+    for (const issue& k : s.issues) {
+      const task& what = p.tasks[k.operation];
+      if ((what.record != none && stays(what.record)) ||
+          std::any_of(what.after.begin(), what.after.end(), stays)) {
+        return false;
+      }
+    }
+  }
+  std::size_t at = to.index;
+  for (std::vector<step>* list : {&go, &stay}) {
+    for (step& s : *list) {
+      for (const issue& k : s.issues) places[k.operation].index = at;
+      steps[at++] = std::move(s);
+    }
+  }
+  return true;
+}
+
 void pin(const trace::trace& t, program& p, step_place call, number operation) {
   const trace::operation& o = t.operations[operation];
   p.tasks[operation].duration = std::min(p.tasks[operation].duration, pinned_copy_time(t, o));

@@ -38,6 +38,12 @@ enum class issue_order : std::uint8_t {
 // and nothing crosses work in the legacy stream.
 void reorder(program& p, issue_order order);
 
+// Issues an operation before another one of the same thread: the calls of its stream that come
+// between them go along. False, and nothing changes, where a call between them waits or the
+// operation needs something that comes between. `places` are the issuers, and stay so.
+[[nodiscard]] bool issue_before(program& p, std::vector<step_place>& places, number operation,
+                                number other);
+
 // --- operations
 
 // The copy's host memory is pinned: its length, and a call that returns at once.

@@ -38,6 +38,31 @@ TEST(Findings, AShortCopyBehindALongOneIsFound) {
   expect_healthy(short_copy(false));
 }
 
+enum class in_between { nothing, a_wait, a_record_that_it_needs };
+
+// The short copy is ready from the start, but the program's order has it behind the long one.
+trace::trace short_copy_behind(in_between what) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), s3 = b.stream(), e = b.event();
+  b.kernel(s3, "before", 20_us);
+  b.copy(s1, to_device, 64 << 20, 1_ms);
+  b.record(s3, e);
+  if (what == in_between::a_wait) b.synchronize_event(e);
+  if (what == in_between::a_record_that_it_needs) b.wait(s2, e);
+  b.copy(s2, to_device, 1 << 20, 20_us);
+  b.kernel(s2, "work", 900_us);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AShortCopyThatCannotBeIssuedFirstIsHealthy) {
+  const finding f = found(short_copy_behind(in_between::nothing), "one-copy-engine");
+  EXPECT_GT(f.cost, 800_us);
+  EXPECT_EQ(f.change.find("pieces"), std::string::npos);
+  expect_without(short_copy_behind(in_between::a_wait), "one-copy-engine");
+  expect_without(short_copy_behind(in_between::a_record_that_it_needs), "one-copy-engine");
+}
+
 // The same with one allocation for all, of which a kernel is given one place.
 trace::trace short_copy_into_arena(bool needs_long_one) {
   constexpr std::uint64_t large = 64 << 20, little = 1 << 20;
@@ -157,6 +182,25 @@ TEST(Findings, UrgentWorkThatWaitsForLessUrgentWorkIsFound) {
   const finding f = found(urgent_work(0), "priority-inversion");
   EXPECT_GT(f.cost, 600_us);
   expect_without(urgent_work(-5), "priority-inversion");
+}
+
+trace::trace urgent_copy(bool first) {
+  program_builder b;
+  const number bulk = b.stream(), urgent = b.stream(stream_kind::non_blocking, -5);
+  if (!first) b.copy(bulk, to_device, 64 << 20, 1_ms);
+  b.copy(urgent, to_device, 1 << 20, 20_us);
+  b.kernel(urgent, "answer", 30_us);
+  if (first) b.copy(bulk, to_device, 64 << 20, 1_ms);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AnUrgentCopyIsToBeIssuedFirstAndHasNoPriority) {
+  const finding f = found(urgent_copy(false), "priority-inversion");
+  EXPECT_GT(f.cost, 900_us);
+  EXPECT_EQ(f.change.find("same priority"), std::string::npos) << f.change;
+  EXPECT_NE(f.change.find("before the long one"), std::string::npos) << f.change;
+  expect_without(urgent_copy(true), "priority-inversion");
 }
 
 enum class prepares { behind_other_work, behind_what_it_needs, with_unknown_data, alone };
@@ -498,6 +542,31 @@ TEST(Findings, AWaitThatHoldsLaterWorkIsFound) {
   EXPECT_EQ(f.count, 7U);  // nothing is behind the last one
   expect_healthy(gradient_hook(true, false));
   expect_without(gradient_hook(false, true), "wait-holds-later-work");
+}
+
+// The edge of a grid waits for its inner part and is sent away; or something else is.
+trace::trace halo(bool sends_edge) {
+  program_builder b;
+  const number inner = b.stream(), edge = b.stream(), done = b.event();
+  const number grid = b.allocation(trace::memory_kind::device, 1 << 20);
+  const number other = b.allocation(trace::memory_kind::device, 1 << 20);
+  for (int turn = 0; turn < 4; ++turn) {
+    b.kernel(inner, "rows", 500_us);
+    b.writes_from(grid, 0);
+    b.record(inner, done);
+    b.wait(edge, done);
+    b.kernel(edge, "rows", 20_us);
+    b.writes_from(grid, 0);
+    b.copy(edge, to_host, 16384, 400_us);
+    b.reads(sends_edge ? grid : other, 16384, 16384);
+    b.synchronize();
+  }
+  return b.run();
+}
+
+TEST(Findings, ACopyOfPartOfWhatAKernelMayWriteBelongsToIt) {
+  EXPECT_GT(found(halo(false), "wait-holds-later-work").cost, 1_ms);
+  expect_without(halo(true), "wait-holds-later-work");
 }
 
 }  // namespace

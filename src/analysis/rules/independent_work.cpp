@@ -185,6 +185,19 @@ void find_independent_work(const evidence& e, findings& out) {
   out.push_back(std::move(f));
 }
 
+namespace {
+
+// Of a kernel and a copy it is not likely that they use different bytes because the copy begins
+// behind the kernel's pointer: only where the kernel has parts of the allocation.
+bool may_share(const evidence& e, number a, number b) {
+  const trace::operation &one = e.t.operations[a], &other = e.t.operations[b];
+  const bool kernels =
+      one.kind == trace::operation_kind::kernel && other.kind == trace::operation_kind::kernel;
+  return kernels ? share_data(one, other, data_view::likely) : e.parts().share_data(one, other);
+}
+
+}  // namespace
+
 // A stream waits for another one by an event; what comes next needs that, but what comes after does
 // not, and waits all the same.
 void find_waits_that_hold_others(const evidence& e, findings& out) {
@@ -219,10 +232,10 @@ void find_waits_that_hold_others(const evidence& e, findings& out) {
       const std::vector<number>& theirs = streams[other];
       const std::size_t end = at[wait.record];
       for (std::size_t k = end; k-- > 0 && end - k < far && !needs;) {
-        needs = share_data(e.t.operations[theirs[k]], o, data_view::likely);
+        needs = may_share(e, theirs[k], ours[i]);
       }
       for (const number d : dependent) {
-        needs = needs || share_data(e.t.operations[d], o, data_view::likely);
+        needs = needs || may_share(e, d, ours[i]);
       }
       if (needs) {
         dependent.push_back(ours[i]);
@@ -244,8 +257,7 @@ void find_waits_that_hold_others(const evidence& e, findings& out) {
   for (const number d : moved) {
     const std::vector<number>& ours = streams[e.t.operations[d].stream];
     for (std::size_t k = at[d], n = 0; k-- > 0 && n < far; ++n) {
-      if (is_work(e.t.operations[ours[k]]) &&
-          share_data(e.t.operations[ours[k]], e.t.operations[d], data_view::likely)) {
+      if (is_work(e.t.operations[ours[k]]) && may_share(e, ours[k], d)) {
         changed.tasks[d].after.push_back(ours[k]);
         break;
       }

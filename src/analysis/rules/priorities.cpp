@@ -108,6 +108,8 @@ void find_priority_inversion(const evidence& e, findings& out) {
   std::set<number> urgent_streams;
   std::optional<stream_lists> lists;
   std::size_t moved = 0;
+  bool raised = false, queues = false, copies = false;
+  std::vector<step_place> places = issuers(changed);
   const auto priority = [&](number operation) {
     return e.t.streams[e.t.operations[operation].stream].priority;
   };
@@ -128,13 +130,17 @@ void find_priority_inversion(const evidence& e, findings& out) {
       if (o.stream == by.stream || priority(h.operation) >= priority(h.by.from)) continue;
       if (cause == trace::wait_cause::queue_head) {
         set_connections(changed, 32);
+        queues = true;
       } else if (cause == trace::wait_cause::engine_busy) {
-        changed.tasks[h.operation].what.kind = command_kind::section;
+        // An engine takes copies of any priority as they come.
+        if (!issue_before(changed, places, h.operation, h.by.from)) continue;
+        copies = true;
       } else if (needed_work needed = needed_by(h.operation); !needed.operations.empty()) {
         // What it needs stands behind work that it does not need, which no priority changes.
         if (moved++ == 0) keep_data_order(e.t, changed, allocation_parts());
         move_to_user(e.t, *lists, changed, h.operation, needed);
       } else {
+        raised = true;
         for (number i = 0; i < changed.tasks.size(); ++i) {
           task& t = changed.tasks[i];
           if (t.stream == by.stream && i <= h.by.from) {
@@ -164,13 +170,19 @@ void find_priority_inversion(const evidence& e, findings& out) {
       "A priority counts only among kernels that could start. Here the urgent stream waits for "
       "another one that gets its turn late; without that its last operation would end {} earlier.",
       text_of_time(now - then));
-  f.change =
-      "Give the work that the urgent stream waits for the same priority, or remove what it waits "
-      "for: an event, a shared hardware queue, a long copy in the same direction.";
+  if (raised) f.change += "Give the work that the urgent stream waits for the same priority. ";
   if (moved > 0)
     f.change +=
-        " In its stream that work comes behind other work, which the urgent stream does not need: "
-        "issue it in the urgent stream, or in one of its own with that priority.";
+        "In its stream the work that the urgent one waits for comes behind other work, which the "
+        "urgent stream does not need: issue it in the urgent stream, or in one of its own with "
+        "that priority. ";
+  if (queues)
+    f.change += "Use as many connections as streams, so that they share no hardware queue. ";
+  if (copies)
+    f.change +=
+        "Copies have no priorities: issue the urgent one before the long one in the same "
+        "direction. ";
+  f.change.pop_back();
   f.cost = now - then;
   add_operations(e.t, f, operations_of(held));
   describe(e.t, f, held);
