@@ -281,6 +281,36 @@ TEST(FindingsOfLoops, AResultThatEachTurnNeedsIsNotWaitedForBehindTheLoop) {
   EXPECT_THAT(several.change, testing::HasSubstr("behind the loop"));
 }
 
+enum class brought_by { a_wait, a_copy };
+
+// Each turn's grid may come from the number that the turn before it brought.
+trace::trace frontier(bool sizes_differ, brought_by how) {
+  program_builder b;
+  const number s = b.stream(stream_kind::blocking);
+  const number device = b.allocation(trace::memory_kind::device, 1 << 20);
+  const number host = b.allocation(trace::memory_kind::pinned, 4);
+  for (std::uint32_t i = 0; i < 24; ++i) {
+    b.line(50).kernel(s, "level", 20_us, {sizes_differ ? 1 + i % 7 : 4, 256});
+    b.writes(device);
+    b.line(51);
+    if (how == brought_by::a_copy)
+      b.copy_and_wait(to_host, 4, 3_us, trace::memory_kind::pinned);
+    else
+      b.copy(s, to_host, 4, 3_us);
+    b.reads(device, 0, 4).writes(host, 0, 4);
+    if (how == brought_by::a_wait) b.line(52).synchronize(s);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AResultThatTheNextGridMayComeFromIsNeededInEachTurn) {
+  found(frontier(false, brought_by::a_wait), "wait-in-loop");
+  expect_without(frontier(true, brought_by::a_wait), "wait-in-loop");
+  found(frontier(false, brought_by::a_copy), "synchronous-copy-in-loop");
+  expect_without(frontier(true, brought_by::a_copy), "synchronous-copy-in-loop");
+}
+
 // --- what is a loop
 
 // A function of the program that copies an array to the device, called from several places.

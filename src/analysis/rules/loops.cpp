@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/rates.hpp"
@@ -104,6 +106,26 @@ bool is_polled(const evidence& e, const repeated_call& r) {
   return 2 * static_cast<std::size_t>(waited) > r.steps.size();
 }
 
+// What the loop launches has another grid from turn to turn: the host makes it of the result, and
+// has to know that before.
+bool sizes_differ(const evidence& e, const repeated_call& r) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  std::map<number, const trace::operation*> first;  // by line
+  for (std::size_t i = r.steps.front() + 1; i < r.steps.back(); ++i) {
+    for (const issue& k : steps[i].issues) {
+      const trace::operation& o = e.t.operations[k.operation];
+      const number place = place_of(e.t, k.operation);
+      if (o.kind != trace::operation_kind::kernel || place == none) continue;
+      const auto [at, added] = first.emplace(place, &o);
+      if (!added && at->second->name == o.name &&
+          !std::equal(std::begin(o.grid), std::end(o.grid), std::begin(at->second->grid))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 constexpr std::size_t some = 8;  // turns: the host looks at a result in each of so many
 
 }  // namespace
@@ -133,6 +155,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
             "them only behind the loop, wait once there.";
         break;
       case host_use::same_result:
+        if (sizes_differ(e, r)) continue;
         wait_in_some_turns(changed, r, some);
         f.change = fmt::format(
             "Look at the result in every few turns only (the cost is that of waiting in every "
@@ -163,6 +186,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     const nanoseconds call_time = async_copy_call_time(e.t);
     const bool one_result = bring_one_result(e, r);
+    if (one_result && sizes_differ(e, r)) continue;
     std::vector<number> copies;
     for (std::size_t i = 0; i < r.steps.size(); ++i) {
       step& s = changed.threads[r.thread][r.steps[i]];
