@@ -49,6 +49,52 @@ TEST(Findings, AHangNamesTheRingOfWaits) {
   EXPECT_EQ(f.calls.size(), 1U);
 }
 
+// The kernel that would raise the flag waits for an event behind the one that waits for the flag,
+// or only to be loaded.
+trace::trace unloaded_kernel_hangs(bool waits_for_event) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number flag = b.allocation(trace::memory_kind::device, 4);
+  const number waits = b.kernel(s1, "waits_for_flag", 10_us);
+  b.reads(flag);
+  const number record = b.record(s1, 7), wait = b.wait(s2, 7);
+  const number raises = b.kernel(s2, "raises_flag", 10_us);
+  b.writes(flag);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  for (const number o : {waits, record, wait, raises}) {
+    t.operations[o].ended = never;
+    t.operations[o].waits.clear();
+    if (o != waits) t.operations[o].started = t.operations[o].ready = never;
+  }
+  t.operations[record].waits = {
+      {.from = waits, .cause = trace::wait_cause::stream_order, .until = never}};
+  if (waits_for_event) {
+    t.operations[wait].waits = {
+        {.from = record, .cause = trace::wait_cause::event, .until = never}};
+    t.operations[raises].waits = {
+        {.from = wait, .cause = trace::wait_cause::stream_order, .until = never}};
+  } else {
+    t.operations[wait].ended = t.operations[wait].started = t.operations[wait].queued;
+  }
+  t.operations[raises].waits.push_back(
+      {.from = waits, .cause = trace::wait_cause::loading, .until = never});
+  t.calls.back().returned = false;
+  t.calls.back().end = t.end;
+  return t;
+}
+
+TEST(Findings, LoadingIsNamedOnlyInARingThatItIsPartOf) {
+  for (const bool waits_for_event : {true, false}) {
+    const explanation e = explain(unloaded_kernel_hangs(waits_for_event));
+    ASSERT_FALSE(e.findings.empty());
+    EXPECT_EQ(e.findings[0].rule, "hang");
+    EXPECT_EQ(e.findings[0].change.find("EAGER") == std::string::npos, waits_for_event)
+        << e.findings[0].change;
+  }
+}
+
 // A host function waits for the thread that waits for it; another stream waits by an event.
 trace::trace stuck_host_function(trace::ending how) {
   program_builder b;

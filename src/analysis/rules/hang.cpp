@@ -105,13 +105,25 @@ void find_pending(const trace::trace& t, const wait_graph& graph, findings& out)
 }
 
 // A kernel that is used for the first time waits for everything before it, also for a kernel that
-// waits for what would come behind.
-bool waits_to_be_loaded(const trace::trace& t) {
-  return std::any_of(t.operations.begin(), t.operations.end(), [](const trace::operation& o) {
-    return o.ended == never && std::any_of(o.waits.begin(), o.waits.end(), [](const auto& e) {
-             return e.cause == trace::wait_cause::loading && e.until == never;
-           });
-  });
+// waits for what would come behind; `on`: for that one (none: for any).
+bool waits_to_be_loaded(const trace::operation& o, number on) {
+  return o.ended == never && std::any_of(o.waits.begin(), o.waits.end(), [&](const auto& e) {
+           return e.cause == trace::wait_cause::loading && e.until == never &&
+                  (on == none || e.from == on);
+         });
+}
+
+// A ring that would be there without any loading is not broken by that.
+bool is_by_loading(const trace::trace& t, const wait_graph& graph, const std::vector<node>& ring) {
+  if (ring.empty())
+    return std::any_of(t.operations.begin(), t.operations.end(),
+                       [](const trace::operation& o) { return waits_to_be_loaded(o, none); });
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    const node next = ring[(i + 1) % ring.size()];
+    if (graph.is_thread(ring[i]) || graph.is_thread(next)) continue;
+    if (waits_to_be_loaded(t.operations[ring[i]], static_cast<number>(next))) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -199,7 +211,7 @@ void find_hang(const trace::trace& t, findings& out) {
     add_operations(t, f, operations);
     add_calls(t, f, calls);
   }
-  if (waits_to_be_loaded(t)) {
+  if (is_by_loading(t, graph, ring)) {
     f.change =
         "Load the kernel that waits to be loaded before the one that it waits for is launched: by "
         "a "
