@@ -379,13 +379,21 @@ void calibration::rare_calls() {
   const double page_ns = slope(4.0 * mib, host);
   put("pin_bytes_per_ns", 1 / std::max(page_ns, 1e-6));
   put_call({"cudaMallocHost", "cudaHostAlloc"}, host(4.0 * mib) - page_ns * 4 * mib);
-  put_call({"cudaFreeHost"}, single([&] { MUST(cudaMallocHost(&p, mib)); },
-                                    [&] { MUST(cudaFreeHost(p)); }, nothing, 9));
-  put_call({"cudaHostRegister"},
-           single(
-               nothing, [&] { MUST(cudaHostRegister(pageable_, 64 * kib, 0)); },
-               [&] { MUST(cudaHostUnregister(pageable_)); }, 9) -
-               page_ns * 64 * kib);
+  const auto free_host = [&](double bytes) {
+    return single([&] { MUST(cudaMallocHost(&p, static_cast<std::size_t>(bytes))); },
+                  [&] { MUST(cudaFreeHost(p)); }, nothing, 9);
+  };
+  const double unpin_ns = slope(4.0 * mib, free_host);
+  put("unpin_bytes_per_ns", 1 / std::max(unpin_ns, 1e-6));
+  put_call({"cudaFreeHost"}, free_host(4.0 * mib) - unpin_ns * 4 * mib);
+  const auto register_pages = [&](double bytes) {
+    return single(
+        nothing, [&] { MUST(cudaHostRegister(pageable_, static_cast<std::size_t>(bytes), 0)); },
+        [&] { MUST(cudaHostUnregister(pageable_)); }, 9);
+  };
+  const double register_ns = slope(4.0 * mib, register_pages);
+  put("register_bytes_per_ns", 1 / std::max(register_ns, 1e-6));
+  put_call({"cudaHostRegister"}, register_pages(4.0 * mib) - register_ns * 4 * mib);
 
   cudaStream_t made = nullptr;
   const action create = [&] { MUST(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking)); };

@@ -51,6 +51,12 @@ status wait_for_device(device_id device) {
   return s;
 }
 
+// By a model's clock, at a rate of its profile.
+void spend_on(std::size_t bytes, double timing_profile::* bytes_per_ns) {
+  if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
+    the_engine().spend(static_cast<double>(bytes) / timing->*bytes_per_ns);
+}
+
 bool is_base(const std::optional<engine::allocation>& a, const void* pointer) {
   return a && a->base == pointer;
 }
@@ -87,6 +93,7 @@ status free_pinned(void* pointer) {
   const auto known = the_memory().find(pointer);
   if (!is_base(known, pointer) || known->kind != memory_kind::pinned) return status::invalid_value;
   if (const status s = wait_for_device(known->device); s != status::success) return s;
+  spend_on(known->bytes, &timing_profile::unpin_bytes_per_ns);
   return the_memory().free_pinned(pointer);
 }
 
@@ -94,6 +101,7 @@ status unregister(void* pointer) {
   const auto known = the_memory().find(pointer);
   if (is_base(known, pointer) && known->kind == memory_kind::registered) {
     if (const status s = wait_for_device(known->device); s != status::success) return s;
+    spend_on(known->bytes, &timing_profile::register_bytes_per_ns);
   }
   return the_memory().unregister_host(pointer);
 }
@@ -173,8 +181,7 @@ SB_API cudaError_t CUDARTAPI cudaHostAlloc(void** out, size_t bytes, unsigned fl
       cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
   if ((flags & ~known) != 0) return answer(status::invalid_value);
   return allocate_entry(out, bytes == 0, [&] {
-    if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
-      the_engine().spend(static_cast<double>(bytes) / timing->pin_bytes_per_ns);
+    spend_on(bytes, &timing_profile::pin_bytes_per_ns);
     return the_memory().allocate_pinned(current_device(), bytes, flags);
   });
 }
@@ -192,8 +199,7 @@ SB_API cudaError_t CUDARTAPI cudaHostRegister(void* pointer, size_t bytes, unsig
   };
   return entry(call_kind::capture_unsafe, check, [&] {
     the_engine().wait_for_blocked_calls();
-    if (const timing_profile* timing = the_engine().timing(); timing != nullptr)
-      the_engine().spend(static_cast<double>(bytes) / timing->pin_bytes_per_ns);
+    spend_on(bytes, &timing_profile::register_bytes_per_ns);
     return the_memory().register_host(current_device(), pointer, bytes, flags);
   });
 }

@@ -158,6 +158,8 @@ void visit_fields(Profile& p, F&& f) {
   f("other_stream_ns", m.other_stream_ns, 0);
   f("stage_bytes_per_ns", m.stage_bytes_per_ns, rate);
   f("pin_bytes_per_ns", m.pin_bytes_per_ns, rate);
+  f("unpin_bytes_per_ns", m.unpin_bytes_per_ns, rate);
+  f("register_bytes_per_ns", m.register_bytes_per_ns, rate);
   f("pool_grow_ns", m.pool_grow_ns, 0);
   f("pool_chunk_ns", m.pool_chunk_ns, 0);
   f("pool_return_ns", m.pool_return_ns, 0);

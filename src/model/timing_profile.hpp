@@ -46,8 +46,10 @@ struct timing_profile {
   double timed_record_ns = 1000;  // what a record that keeps the time costs above one that does not
   double inside_copy_ns = 2900;   // a copy inside of the device, above `calls`
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
-  double stage_bytes_per_ns = 11;        // copies of pageable memory into the driver's own
-  double pin_bytes_per_ns = 1.5;         // page-locking, above the call's own cost
+  double stage_bytes_per_ns = 11;  // copies of pageable memory into the driver's own
+  // Page-locking of new pages, giving them back, and page-locking of pages that are there: above
+  // the calls' own cost.
+  double pin_bytes_per_ns = 2.7, unpin_bytes_per_ns = 11, register_bytes_per_ns = 19;
   double pool_grow_ns = 0;               // when a pool asks the device for memory, above the call
   double pool_chunk_ns = 0;              // and for each chunk that it gets
   double pool_return_ns = 0;             // for each that it gives back
