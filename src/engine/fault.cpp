@@ -153,10 +153,13 @@ const void* without_mark(const void* accessed) {
   if ((address & barred_address) == barred_address) address &= ~barred_address;
   constexpr std::uintptr_t mark = ((std::uintptr_t{1} << abi::misaligned_bits) - 1)
                                   << abi::misaligned_shift;
-  // The mark repeats bits of the address. An index that is far too large sets others.
+  // The mark repeats bits of the address, or of where the word lies in what was accessed as one:
+  // the third word of an int4 that is misaligned by 8 has an address without them. An index that is
+  // far too large sets others.
+  constexpr std::uintptr_t word = 4;
   const std::uintptr_t bits = address >> abi::misaligned_shift;
-  const bool marked =
-      (address & mark) != 0 && bits <= mark >> abi::misaligned_shift && (address & bits) == bits;
+  const bool repeats = (address & bits) == bits || (bits % word == 0 && address % word == 0);
+  const bool marked = (address & mark) != 0 && bits <= mark >> abi::misaligned_shift && repeats;
   return marked ? reinterpret_cast<const void*>(address & ~mark) : nullptr;
 }
 

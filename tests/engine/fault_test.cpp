@@ -42,6 +42,9 @@ const abi::kernel_info bad_fibers = fiber_kernel(
 const abi::kernel_info mark_kernel = loop_kernel(
     [](const char* p, thread_context*) { params_of<std::atomic<int>*>(p)->fetch_add(1); }, "mark");
 
+const abi::kernel_info store_kernel =
+    loop_kernel([](const char* p, thread_context*) { store(params_of<int*>(p)); }, "store");
+
 kernel_operation mark(std::atomic<int>& m) { return launch(mark_kernel, {}, {}, &m); }
 
 std::string text_of(const std::function<void()>& work) {
@@ -61,6 +64,31 @@ TEST(fault, in_a_loop_kernel_is_an_illegal_address_that_sticks) {
   EXPECT_THAT(text, HasSubstr("0x40"));
   EXPECT_EQ(t.e.sticky_error(first_device), status::illegal_address);
   EXPECT_EQ(t.sync(), status::illegal_address);
+}
+
+// The pass marks an address that is misaligned. What is accessed as one may be so in words, each of
+// which has the mark.
+TEST(fault, any_word_of_what_is_misaligned_tells_so) {
+  alignas(16) static int words[12] = {};
+  const auto begin = reinterpret_cast<std::uintptr_t>(words);
+  const auto answer = [](std::uintptr_t address) {
+    engine_test t;
+    status told = status::success;
+    text_of([&] {
+      t.e.submit(t.stream(), launch(store_kernel, {1}, {1}, address));
+      told = t.sync();
+    });
+    return told;
+  };
+  for (const std::uintptr_t by : {4, 8, 12}) {
+    const std::uintptr_t marked = begin + by + (by << abi::misaligned_shift);
+    for (const std::uintptr_t word : {0, 4, 8, 12})
+      EXPECT_EQ(answer(marked + word), status::misaligned_address) << by << " " << word;
+  }
+  // Indices that are far too large.
+  EXPECT_EQ(answer(begin + (std::uintptr_t{1} << abi::misaligned_shift)), status::illegal_address);
+  EXPECT_EQ(answer(begin + (std::uintptr_t{6} << abi::misaligned_shift)), status::illegal_address);
+  EXPECT_EQ(answer(begin + (std::uintptr_t{1} << 46)), status::illegal_address);
 }
 
 TEST(fault, in_a_fiber_names_the_thread) {
