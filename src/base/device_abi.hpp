@@ -151,8 +151,8 @@ struct kernel_info {
   std::uint32_t row_width;  // rows are for blocks of this width only; 0: of any
   // It may touch memory that none of its pointer parameters leads to. Never 0 by mistake.
   std::uint32_t reaches_other_memory;
-  // The same kernel for blocks with warps that are not within one row; if that is in loop mode too,
-  // its own is in fiber mode, for those of them with several layers (z). Null: this one runs all.
+  // The same kernel for blocks with warps that are not within one row. If that has one of its own,
+  // that is for those of them with several layers (z). Null: this one runs all.
   const kernel_info* for_broken_rows;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
   const kernel_info* counted;

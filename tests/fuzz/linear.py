@@ -3,7 +3,8 @@
     t = threadIdx.y * blockDim.x + threadIdx.x; sums over the warps of a block, scans, tiles of 4 to 32 threads
 
 on top of what guarded.py does: conditions that part warps by rows, columns and warps, threads that return early. Where a
-kernel does not know threadIdx.z, the thread's number comes from its block's group, so that blocks may have layers.
+kernel does not know threadIdx.z, the thread's number comes from its block's group, so that blocks may have layers; where it
+only knows threadIdx.x, from its warp and lane.
 """
 
 import guarded
@@ -12,30 +13,38 @@ RANKS = ["threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)",
          "threadIdx.z * blockDim.y * blockDim.x + threadIdx.y * blockDim.x + threadIdx.x",
          "(u32)((size_t)threadIdx.x + (size_t)blockDim.x * threadIdx.y + blockDim.x * blockDim.y * threadIdx.z)"]
 GROUP_RANK = "cg::this_thread_block().thread_rank()"
+WARP_AND_LANE = ["  u32 own_lane, own_warp;", '  asm("mov.u32 %0, %%laneid;" : "=r"(own_lane));',
+                 '  asm("mov.u32 %0, %%warpid;" : "=r"(own_warp));', "  const u32 t = own_warp * 32 + own_lane;"]
 
 
 class Linear(guarded.Guarded):
     def __init__(self, rng, name, free):
         super().__init__(rng, name, free)
         self.lanes = True
-        self.layers = rng.random() < 0.5
-        every = ["t / 32 == (s & 3)", "t < 32", "t >= 32", "at < 32", "at / 32 == 1", "threadIdx.y < 2", "threadIdx.x < 5",
-                 "threadIdx.y == 0 && i < n", "(threadIdx.y & 1) != 0", "threadIdx.x > threadIdx.y", "at16 % 32 < 9",
-                 "t / 32 < (threads + 31) / 64", "threadIdx.y * blockDim.x < n", "(t & 32) == 0"]
-        if self.layers:
+        self.knows = rng.choice("xyyzzz")  # and the axes before it
+        every = ["t / 32 == (s & 3)", "t < 32", "t >= 32", "at < 32", "at / 32 == 1", "threadIdx.x < 5", "at16 % 32 < 9",
+                 "t / 32 < (threads + 31) / 64", "(t & 32) == 0"]
+        if self.knows == "x":
+            every += ["threadIdx.x / 32 == 0", "threadIdx.x % 32 < 5", "threadIdx.x < 32", "threadIdx.x == 0"]
+        else:
+            every += ["threadIdx.y < 2", "threadIdx.y == 0 && i < n", "(threadIdx.y & 1) != 0", "threadIdx.x > threadIdx.y",
+                      "threadIdx.y * blockDim.x < n"]
+        if self.knows == "z":
             every += ["threadIdx.z == 0", "threadIdx.z + threadIdx.y < 3"]
         self.conditions += rng.sample(every, rng.randint(1, 3))
 
     def indices(self):
-        rank = self.rng.choice([*RANKS, GROUP_RANK]) if self.layers else GROUP_RANK
-        return [f"  const u32 t = {rank};",
-                "  const u32 at = threadIdx.y * blockDim.x + threadIdx.x, at16 = threadIdx.y * 16 + threadIdx.x;",
+        rank = self.rng.choice([*RANKS, GROUP_RANK]) if self.knows == "z" else GROUP_RANK
+        row = "0u" if self.knows == "x" else "threadIdx.y"
+        return [*(WARP_AND_LANE if self.knows == "x" else [f"  const u32 t = {rank};"]),
+                f"  const u32 at = {row} * blockDim.x + threadIdx.x, at16 = {row} * 16 + threadIdx.x;",
                 *(["  __shared__ u32 sums_of[32];", "  for (u32 z = t; z < 32; z += threads) sums_of[z] = 0;"]
                   if self.barriers else [])]
 
     def value(self):
         if self.rng.random() < 0.2:
-            return self.rng.choice(["threadIdx.x * 3u", "threadIdx.y + a", "at ^ b", "in[(at + i) & 1023]", "t / 32", "at16"])
+            y = "threadIdx.x / 32" if self.knows == "x" else "threadIdx.y"
+            return self.rng.choice(["threadIdx.x * 3u", f"{y} + a", "at ^ b", "in[(at + i) & 1023]", "t / 32", "at16"])
         return super().value()
 
     # --- what they do together

@@ -34,20 +34,98 @@ TEST_P(linear_warps, rows_that_break_warps_need_no_fibers) {
   }
 }
 
-TEST_P(linear_warps, only_layers_that_a_kernel_does_not_know_have_fibers) {
-  for (const char* name : {"sum_of_tile", "some_stay"}) {
+TEST_P(linear_warps, layers_that_a_kernel_does_not_know_have_a_block_function_of_their_own) {
+  for (const char* name : {"sum_of_tile", "some_stay", "rows_of_layers"}) {
     const abi::kernel_info& kernel = device.kernel(name);
     ASSERT_NE(kernel.for_broken_rows, nullptr) << name;
-    EXPECT_EQ(abi::variant_for(kernel, 16, 16, 1).mode, abi::kernel_mode::loop) << name;
+    const abi::kernel_info& rows = abi::variant_for(kernel, 16, 16, 1);
+    const abi::kernel_info& layers = abi::variant_for(kernel, 16, 2, 4);
+    EXPECT_EQ(rows.mode, abi::kernel_mode::loop) << name;
     EXPECT_EQ(abi::variant_for(kernel, 64, 2, 4).mode, abi::kernel_mode::loop) << name;
-    EXPECT_EQ(abi::variant_for(kernel, 16, 2, 4).mode, abi::kernel_mode::fibers) << name;
+    EXPECT_EQ(layers.mode, abi::kernel_mode::loop) << name;
+    EXPECT_NE(&rows, &layers) << name;
   }
 }
 
-TEST_P(linear_warps, a_kernel_that_is_written_for_one_row_has_no_other_block_function) {
-  const abi::kernel_info& kernel = device.kernel("one_row");
-  EXPECT_EQ(kernel.mode, abi::kernel_mode::loop);
-  EXPECT_EQ(abi::variant_for(kernel, 16, 16, 1).mode, abi::kernel_mode::fibers);
+TEST_P(linear_warps, a_kernel_that_is_written_for_one_row_has_a_block_function_for_several) {
+  for (const char* name : {"one_row", "one_row_in_parts"}) {
+    const abi::kernel_info& kernel = device.kernel(name);
+    EXPECT_EQ(kernel.mode, abi::kernel_mode::loop) << name;
+    EXPECT_EQ(abi::variant_for(kernel, 16, 16, 1).mode, abi::kernel_mode::loop) << name;
+    EXPECT_EQ(abi::variant_for(kernel, 5, 7, 3).mode, abi::kernel_mode::loop) << name;
+    EXPECT_NE(&abi::variant_for(kernel, 16, 16, 1), &kernel) << name;
+  }
+}
+
+// Whole warps, in rows and layers that break them.
+const std::vector<dims> broken_shapes = {dims{16, 16},   dims{8, 4, 3},  dims{24, 4},   dims{1, 64},
+                                         dims{16, 2, 5}, dims{48, 2, 3}, dims{4, 1, 24}};
+
+// What every thread has when the lanes of each warp have added theirs up.
+std::vector<int> lane_sums(std::vector<int> values) {
+  for (unsigned d = 16; d > 0; d /= 2) {
+    const std::vector<int> before = values;
+    for (unsigned t = 0; t < values.size(); ++t) values[t] += before[t % 32 + d < 32 ? t + d : t];
+  }
+  return values;
+}
+
+// The lanes of a thread's warp for which something holds.
+template <class Holds>
+int lanes_of_warp(unsigned thread, Holds holds) {
+  unsigned mask = 0;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    mask |= unsigned{holds(thread / 32 * 32 + lane)} << lane;
+  return static_cast<int>(mask);
+}
+
+TEST_P(linear_warps, kernels_that_only_know_x_may_have_rows_and_layers) {
+  const std::vector<int> in = numbers(1024);
+  for (dims block : broken_shapes) {
+    const unsigned count = block.x * block.y * block.z;
+    std::vector<int> values(count), out(block.x), expected(block.x);
+    for (unsigned t = 0; t < count; ++t) values[t] = in[t % block.x];
+    values = lane_sums(values);
+    for (unsigned t = 0; t < count; ++t) expected[t % block.x] += 4 * values[t];
+    device.run("one_row", {2, 2}, block, 0, in.data(), out.data());
+    EXPECT_EQ(out, expected) << block.x << " " << block.y << " " << block.z;
+  }
+}
+
+TEST_P(linear_warps, rows_of_such_kernels_part_and_leave_by_columns) {
+  const std::vector<int> in = numbers(1024);
+  for (dims block : broken_shapes) {
+    for (int n : {0, 3, 100}) {
+      const unsigned count = block.x * block.y * block.z;
+      std::vector<int> out(block.x), expected(block.x);
+      int sum = 0;
+      for (unsigned t = 0; t < count; ++t) {
+        auto votes = [&](unsigned i) { return i % block.x < 5 && in[i % block.x] % 2 == 1; };
+        sum += in[t % block.x] + (t % block.x < 5 ? lanes_of_warp(t, votes) & 0xffff : 0);
+      }
+      for (unsigned t = 0; t < count; ++t) {
+        if (static_cast<int>(t % block.x) < n) expected[t % block.x] += 3 * sum;
+      }
+      device.run("one_row_in_parts", {3}, block, 0, in.data(), out.data(), n);
+      EXPECT_EQ(out, expected) << block.x << " " << block.y << " " << block.z << " " << n;
+    }
+  }
+}
+
+TEST_P(linear_warps, kernels_that_do_not_know_their_layer_may_have_some) {
+  const std::vector<int> in = numbers(1024);
+  for (dims block : broken_shapes) {
+    const unsigned layer = block.x * block.y, count = layer * block.z;
+    std::vector<int> values(count), out(layer), expected(layer);
+    for (unsigned t = 0; t < count; ++t) values[t] = in[t % layer];
+    values = lane_sums(values);
+    for (unsigned t = 0; t < count; ++t) {
+      auto odd = [&](unsigned i) { return i % layer < 32 && i % layer / block.x % 2 == 1; };
+      expected[t % layer] += 2 * (values[t] + (odd(t) ? lanes_of_warp(t, odd) & 0xffff : 0));
+    }
+    device.run("rows_of_layers", {2}, block, 0, in.data(), out.data());
+    EXPECT_EQ(out, expected) << block.x << " " << block.y << " " << block.z;
+  }
 }
 
 TEST_P(linear_warps, every_thread_knows_where_it_is) {

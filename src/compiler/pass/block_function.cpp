@@ -83,7 +83,12 @@ class block_builder : public lockstep_builder {
     drop_marks(region);
     Function* aligned = knows_more_if_aligned(region) ? build_aligned(region) : nullptr;
     Function* warp = build_warp_function(kernel_, region);
-    if (warp) {
+    if (warp && is_seldom_run(*warp)) {
+      Function* plain = without_vectors(*warp);
+      warp->eraseFromParent();
+      warp = plain;
+      warps_[&region] = {warp, warp};
+    } else if (warp) {
       warps_[&region] = {warp, has_linear_warps(*warp) ? without_vectors(*warp) : warp, aligned};
     } else if (aligned) {
       aligned->eraseFromParent();
@@ -95,6 +100,8 @@ class block_builder : public lockstep_builder {
     if (warp_functions warp = warps_.lookup(&region); warp.whole) {
       if (warp.aligned) {
         run_aligned(*warp.aligned, *warp.whole, args);
+      } else if (is_seldom_run(*warp.whole)) {
+        calls_.push_back(call_for_warps(builder_, *warp.whole, args, warp_size::any));
       } else {
         append_range(calls_, call_for_warps(builder_, *warp.whole, *warp.last, args));
       }

@@ -20,7 +20,7 @@ using namespace llvm::PatternMatch;
 namespace {
 
 constexpr StringLiteral linear_mark = "sb-linear-warps";
-constexpr StringLiteral one_layer = "one-layer";
+constexpr StringLiteral one_layer = "one-layer", seldom = "seldom";
 
 StringRef builtin_name(const Value* value) {
   auto* call = dyn_cast<CallBase>(value);
@@ -108,25 +108,33 @@ void name_linear_index(Function& body, const products& linear) {
 
 }  // namespace
 
-linear_blocks make_warps_linear(const kernel& kernel) {
-  Function& body = *kernel.body;
-  if (!mentions(body, {"__sb_tid_y", "__sb_tid_z", "__sb_linear_tid"})) {
-    return linear_blocks::none;
-  }
+bool takes_rows(const kernel& kernel) {
   // Who calls the engine tells it all three.
-  bool has_layers = kernel.stores_thread_index || mentions(body, {"__sb_tid_z"});
-  bool has_rows = mentions(body, {"__sb_tid_y"});
+  return !kernel.stores_thread_index && mentions(*kernel.body, {"__sb_tid_y"}) &&
+         !mentions(*kernel.body, {"__sb_tid_z"});
+}
+
+void make_warps_linear(const kernel& kernel, linear_blocks serves) {
+  Function& body = *kernel.body;
+  bool layers = serves == linear_blocks::all;
+  bool knows_rows = mentions(body, {"__sb_tid_y", "__sb_tid_z", "__sb_linear_tid"});
+  bool is_seldom = layers && (takes_rows(kernel) || !knows_rows);
   products linear = {{"x", 1}, {"Wy", 1}};
-  if (has_layers) {
+  if (layers) {
     linear["HWz"] = 1;
   }
   name_linear_index(body, linear);
-  bool takes_rows = has_rows && !has_layers;
-  body.addFnAttr(linear_mark, takes_rows ? one_layer : "");
-  return takes_rows ? linear_blocks::of_one_layer : linear_blocks::all;
+  if (is_seldom) {
+    body.addFnAttr(Attribute::OptimizeForSize);
+  }
+  body.addFnAttr(linear_mark, !layers ? one_layer : is_seldom ? seldom : StringLiteral(""));
 }
 
 bool has_linear_warps(const Function& function) { return function.hasFnAttribute(linear_mark); }
+
+bool is_seldom_run(const Function& function) {
+  return function.getFnAttribute(linear_mark).getValueAsString() == seldom;
+}
 
 Function* without_vectors(Function& warp) {
   ValueToValueMapTy map;

@@ -15,14 +15,18 @@
 
 namespace sb::pass {
 
-enum class linear_blocks { none, of_one_layer, all };
+enum class linear_blocks { of_one_layer, all };
 
-// Makes the body of a thread one for such warps, and answers which blocks it serves: it is not
-// worth it where nothing looks at the rows, and a body that knows y and not z takes y to be the
-// row.
-linear_blocks make_warps_linear(const kernel& kernel);
+// Whether the body knows y and not z, and so takes y to be the row: for blocks of one layer it is
+// worth a version of its own.
+bool takes_rows(const kernel& kernel);
+// Makes the body of a thread one for such warps.
+void make_warps_linear(const kernel& kernel, linear_blocks serves);
 // Whether the function is such a body, or was made of one.
 bool has_linear_warps(const llvm::Function& function);
+// And whether it is for blocks that the kernel is not written for: several rows where it only knows
+// x, several layers where it does not know z. It is to be small rather than quick.
+bool is_seldom_run(const llvm::Function& function);
 
 // A copy of a warp's function whose loops over lanes stay as they are. The last warp of a block is
 // not worth the time that it takes to make vectors for any number of lanes.

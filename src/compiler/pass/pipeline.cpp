@@ -5,6 +5,9 @@
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 
+#include <optional>
+#include <utility>
+
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/alignment.hpp"
 #include "compiler/pass/arithmetic.hpp"
@@ -84,8 +87,9 @@ bool build_in_any_way(kernel& one) {
     make_grid_barriers(*one.body);
   }
   bool built =
-      build_of_copy(one,
-                    [&] { return separate_full_blocks(*one.body) && build_block_function(one); }) ||
+      (!is_seldom_run(*one.body) &&
+       build_of_copy(
+           one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); })) ||
       build_block_function(one) ||
       build_of_copy(one, [&] { return build_for_leaving_threads(one); }) ||
       build_of_copy(one, [&] { return build_for_resumed_threads(one); });
@@ -129,35 +133,44 @@ bool build_in_parts(kernel& one) {
   return true;
 }
 
-// A block function for blocks whose rows break warps. Where there can be none, or not for all of
-// them, they get the version with fibers.
-void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel>& others) {
+// A block function for blocks whose rows break warps, if there can be one.
+std::optional<kernel> build_linear(const kernel& with_fibers, std::string symbol,
+                                   linear_blocks serves) {
   kernel linear = with_fibers;
   ValueToValueMapTy map;
   linear.mode = abi::kernel_mode::loop;
-  linear.symbol = one.symbol + ".linear";
+  linear.symbol = std::move(symbol);
   linear.body = CloneFunction(with_fibers.body, map);
   linear.body->setName(linear.symbol + ".body");
-  linear_blocks serves = make_warps_linear(linear);
-  if (serves != linear_blocks::none && !build_in_any_way(linear)) {
-    serves = linear_blocks::none;
-  }
-  if (serves != linear_blocks::all) {
-    one.fallback = linear.fallback = with_fibers.symbol;
-    others.push_back(with_fibers);
-  } else {
-    with_fibers.body->eraseFromParent();
-  }
-  if (serves == linear_blocks::none) {
+  make_warps_linear(linear, serves);
+  if (!build_in_any_way(linear)) {
     linear.body->eraseFromParent();
-    return;
+    return std::nullopt;
   }
   if (!linear.stores_thread_index && !linear.syncs_grid) {
     loop_over_blocks(*linear.body);
     linear.row_threads = longest_row;
   }
-  one.fallback = linear.symbol;
-  others.push_back(linear);
+  return linear;
+}
+
+// Versions for blocks whose rows break warps. Where there can be no block function, they get the
+// one with fibers.
+void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel>& others) {
+  auto rows = takes_rows(with_fibers)
+                  ? build_linear(with_fibers, one.symbol + ".rows", linear_blocks::of_one_layer)
+                  : std::nullopt;
+  auto all = build_linear(with_fibers, one.symbol + ".linear", linear_blocks::all);
+  others.push_back(all ? *all : with_fibers);
+  one.fallback = others.back().symbol;
+  if (rows) {
+    rows->fallback = one.fallback;
+    one.fallback = rows->symbol;
+    others.push_back(*rows);
+  }
+  if (all) {
+    with_fibers.body->eraseFromParent();
+  }
 }
 
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the

@@ -12,6 +12,7 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/UnrollLoop.h>
 
+#include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/lockstep.hpp"
 #include "compiler/pass/parted_lanes.hpp"
 #include "compiler/pass/stride_loops.hpp"
@@ -126,6 +127,9 @@ Function* build(const kernel& kernel, Function& region, bool for_speed) {
 
 Function* build_warp_function(const kernel& kernel, Function& region) {
   name_lanes(region);
+  if (is_seldom_run(region)) {
+    return build(kernel, region, false);
+  }
   // What is done for speed must not be what makes the rest impossible.
   ValueToValueMapTy map;
   Function* copy = CloneFunction(&region, map);

@@ -51,7 +51,29 @@ extern "C" __global__ void some_stay(const int* in, int* out, int columns, int r
   out[t] = v + 100000 * __builtin_popcount(here);
 }
 
-// Written for one row.
+// Written for one row: the threads of a column add to the same sum.
 extern "C" __global__ void one_row(const int* in, int* out) {
-  out[threadIdx.x] = lane_sum(in[threadIdx.x]);
+  atomicAdd(&out[threadIdx.x], lane_sum(in[threadIdx.x]));
+}
+
+// The same with barriers, before which some return, and with warps that part by columns.
+extern "C" __global__ void one_row_in_parts(const int* in, int* out, int n) {
+  __shared__ int sum;
+  int x = (int)threadIdx.x;
+  if (x == 0) sum = 0;
+  __syncthreads();
+  int v = in[x];
+  if (x < 5) v += (int)__sb_rt_vote(__sb_rt_active_mask(), 3, in[x] & 1) & 0xffff;
+  atomicAdd(&sum, v);
+  if (x >= n) return;
+  __syncthreads();
+  atomicAdd(&out[x], sum);
+}
+
+// Layers are not told apart.
+extern "C" __global__ void rows_of_layers(const int* in, int* out) {
+  int t = (int)(threadIdx.y * blockDim.x + threadIdx.x);
+  int v = lane_sum(in[t]);
+  if (t < 32 && threadIdx.y % 2 == 1) v += (int)__sb_rt_vote(__sb_rt_active_mask(), 3, 1) & 0xffff;
+  atomicAdd(&out[t], v);
 }
