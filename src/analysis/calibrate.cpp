@@ -300,7 +300,7 @@ const timing_profile* timing_of(const trace::trace& recorded) {
 void time_kernels(const trace::trace& recorded, program& p) {
   const timing_profile* timing = timing_of(recorded);
   if (timing != nullptr) p.older_first = timing->older_first;
-  const nanoseconds beginning = timing == nullptr ? 0 : rounded_ns(timing->kernel_ns);
+  const nanoseconds beginning = beginning_of_kernels(recorded);
   for (number i = 0; i < p.tasks.size(); ++i) {
     task& t = p.tasks[i];
     if (t.shares && t.duration != 0)
@@ -344,6 +344,11 @@ void time_starts(const trace::trace& recorded, program& p) {
 }
 
 }  // namespace
+
+nanoseconds beginning_of_kernels(const trace::trace& t) {
+  const timing_profile* timing = timing_of(t);
+  return timing == nullptr ? 0 : rounded_ns(timing->kernel_ns);
+}
 
 nanoseconds lag_of(const program& p, number operation, nanoseconds held, number behind) {
   const task& t = p.tasks[operation];

@@ -54,9 +54,36 @@ void measure(std::vector<change> changes, overlap_facts& facts) {
   }
 }
 
+// What kernels ask of a device, each of them alone: how long they fill it by the room that their
+// blocks take, by its pipes and by its memory. No order of them takes less than the greatest.
+struct kernel_load {
+  double room = 0, pipes = 0, memory = 0;
+
+  void add(const trace::trace& t, number operation, nanoseconds alone) {
+    constexpr double million = 1e6;
+    const trace::operation& o = t.operations[operation];
+    room += static_cast<double>(alone) * share_of_device(t, operation);
+    if (o.needs.alone == 0 || o.device >= t.devices.size()) return;
+    const double blocks = static_cast<double>(o.grid[0]) * o.grid[1] * o.grid[2];
+    const double work = blocks * static_cast<double>(o.needs.alone) / million;
+    pipes += work * o.needs.arithmetic / std::max(1U, t.devices[o.device].multiprocessors);
+    memory += work * o.needs.memory;
+  }
+  [[nodiscard]] nanoseconds least() const {
+    return static_cast<nanoseconds>(std::max({room, pipes, memory}));
+  }
+};
+
+// How long an operation takes when nothing shares the device with it.
+nanoseconds length_alone(const trace::trace& t, const trace::operation& o, nanoseconds beginning) {
+  if (o.started == never || o.ended == never || o.ended <= o.started) return 0;
+  if (o.kind != trace::operation_kind::kernel) return o.ended - o.started;
+  return alone_of(o, waves_of(t, o), beginning);
+}
+
 // The longest way through what orders operations: their streams, events, graph edges and the rules
 // of the default stream. Engines, queues, room and the host are left out.
-nanoseconds longest_chain(const trace::trace& t) {
+nanoseconds longest_chain(const trace::trace& t, nanoseconds beginning) {
   std::vector<nanoseconds> end(t.operations.size(), 0);
   std::vector<nanoseconds> stream_end(t.streams.size(), 0);
   struct meeting {
@@ -79,9 +106,7 @@ nanoseconds longest_chain(const trace::trace& t) {
     for (const number other : o.after) {
       if (other < i) begin = std::max(begin, end[other]);
     }
-    end[i] =
-        begin +
-        (o.started != never && o.ended != never && o.ended > o.started ? o.ended - o.started : 0);
+    end[i] = begin + length_alone(t, o, beginning);
     if (!o.in_graph) {
       stream_end[o.stream] = end[i];
       if (s.kind == stream_kind::legacy) m.legacy = std::max(m.legacy, end[i]);
@@ -119,6 +144,8 @@ overlap_facts overlap_of(const trace::trace& t) {
     facts.engines.push_back(e);
   }
   facts.begin = never;
+  const nanoseconds beginning = beginning_of_kernels(t);
+  std::vector<kernel_load> loads(facts.engines.size());
   std::vector<change> changes;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
@@ -129,10 +156,10 @@ overlap_facts overlap_of(const trace::trace& t) {
     engine_use& engine = facts.engines[place];
     const nanoseconds length = o.ended - o.started;
     engine.work += length;
-    engine.least +=
-        o.kind == trace::operation_kind::kernel
-            ? static_cast<nanoseconds>(static_cast<double>(length) * share_of_device(t, i))
-            : length;
+    if (o.kind == trace::operation_kind::kernel)
+      loads[place].add(t, i, length_alone(t, o, beginning));
+    else
+      engine.least += length;
     ++engine.operations;
     facts.begin = std::min(facts.begin, o.started);
     facts.end = std::max(facts.end, o.ended);
@@ -140,13 +167,13 @@ overlap_facts overlap_of(const trace::trace& t) {
   if (facts.begin == never) facts.begin = 0;
   measure(std::move(changes), facts);
   for (std::size_t i = 0; i < facts.engines.size(); ++i) {
-    // What it did in this time it can do in this time: kernels that shared the device took longer
-    // for that, and their lengths are more than the engine needs.
-    facts.engines[i].least = std::min(facts.engines[i].least, facts.engines[i].busy);
+    // What it did in this time it can do in this time.
+    facts.engines[i].least =
+        std::min(facts.engines[i].least + loads[i].least(), facts.engines[i].busy);
     facts.serial += facts.engines[i].work;
     if (facts.engines[i].least > facts.engines[facts.busiest].least) facts.busiest = i;
   }
-  facts.longest_chain = std::min(longest_chain(t), facts.busy);
+  facts.longest_chain = std::min(longest_chain(t, beginning), facts.busy);
   return facts;
 }
 

@@ -148,6 +148,10 @@ bool returned(const trace::call& c) { return c.returned && c.end >= c.begin; }
 
 namespace {
 
+sched::device_limits device_of(const trace::trace& t, const trace::operation& o) {
+  return o.device < t.devices.size() ? limits_of(t.devices[o.device]) : sched::device_limits{};
+}
+
 std::uint64_t most_at_once(const sched::device_limits& device, const kernel_shape& shape) {
   const multiprocessor_limits m{
       .threads = device.threads_per_multiprocessor,
@@ -169,6 +173,10 @@ std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& s
       std::max<std::uint64_t>(1, (shape.blocks + at_once - 1) / at_once));
 }
 
+std::uint32_t waves_of(const trace::trace& t, const trace::operation& kernel) {
+  return waves_of(device_of(t, kernel), shape_of(kernel));
+}
+
 nanoseconds alone_of(const trace::operation& o, std::uint32_t waves, nanoseconds beginning) {
   const nanoseconds took = o.ended - o.started;
   return o.needs.alone == 0 ? took : std::min(took, o.needs.alone * waves + beginning);
@@ -176,11 +184,9 @@ nanoseconds alone_of(const trace::operation& o, std::uint32_t waves, nanoseconds
 
 double share_of_device(const trace::trace& t, number operation) {
   const trace::operation& o = t.operations[operation];
-  const sched::device_limits device =
-      o.device < t.devices.size() ? limits_of(t.devices[o.device]) : sched::device_limits{};
   const kernel_shape shape = shape_of(o);
-  return std::min(
-      1.0, static_cast<double>(shape.blocks) / static_cast<double>(most_at_once(device, shape)));
+  return std::min(1.0, static_cast<double>(shape.blocks) /
+                           static_cast<double>(most_at_once(device_of(t, o), shape)));
 }
 
 program skeleton_of(const trace::trace& recorded) {

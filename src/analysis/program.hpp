@@ -103,6 +103,11 @@ struct program {
 // How many times one after another the device takes blocks of this kernel when it is alone.
 [[nodiscard]] std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape);
 
+[[nodiscard]] std::uint32_t waves_of(const trace::trace& t, const trace::operation& kernel);
+
+// What a kernel takes before its first block, in modelled time.
+[[nodiscard]] nanoseconds beginning_of_kernels(const trace::trace& t);
+
 // How long a kernel that ended would have taken alone; `beginning` before its first block.
 [[nodiscard]] nanoseconds alone_of(const trace::operation& o, std::uint32_t waves,
                                    nanoseconds beginning);

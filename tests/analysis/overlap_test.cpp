@@ -50,6 +50,28 @@ TEST(Overlap, SeveralStreamsUseTheEnginesTogether) {
   EXPECT_LT(o.achieved(), 1.0);
 }
 
+// Two streams of two kernels: beside each other these take twice as long as alone.
+trace::trace kernels_beside_each_other(bool needs_known) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  for (const number s : {s1, s2, s1, s2}) b.kernel(s, "work", 200_us, {132, 256});
+  b.synchronize();
+  trace::trace t = b.run();
+  for (trace::operation& o : t.operations) {
+    if (needs_known && o.kind == trace::operation_kind::kernel)
+      o.needs = {.alone = 100_us, .arithmetic = 1000000, .memory = 0};
+  }
+  return t;
+}
+
+TEST(Overlap, KernelsThatSharedTheDeviceCountAsTheyAreAlone) {
+  const overlap_facts known = overlap_of(kernels_beside_each_other(true));
+  EXPECT_EQ(known.longest_chain, 200_us);
+  EXPECT_EQ(known.engines[0].least, 400_us);  // they fill the pipes, though not the room
+  EXPECT_EQ(known.possible(), 400_us);
+  EXPECT_EQ(overlap_of(kernels_beside_each_other(false)).longest_chain, 400_us);
+}
+
 TEST(Overlap, KernelsThatLeaveRoomCanShareTheDevice) {
   program_builder b;
   for (int i = 0; i < 8; ++i) b.kernel(b.stream(), "small", 1_ms);
