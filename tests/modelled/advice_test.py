@@ -91,6 +91,9 @@ class Advice(unittest.TestCase):
     def test_streams_for_kernels_that_leave_room(self):
         self.check("independent-work-in-one-stream", 10, "independent", 33)
 
+    def test_a_short_copy_before_the_pieces_of_a_long_one(self):
+        self.check("one-copy-engine", 5, "pieces")
+
     def test_streams_gain_nothing_where_each_kernel_uses_all_of_the_pipes(self):
         before = self.explained("independent", "as_is", 264)
         after = self.explained("independent", "applied", 264)

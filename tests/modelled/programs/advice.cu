@@ -242,6 +242,30 @@ void independent(bool applied, int blocks) {
   cudaDeviceSynchronize();
 }
 
+// A long copy in pieces, and a short one that a kernel waits for; applied: that one first.
+void pieces(bool applied) {
+  constexpr int count = 16, piece = 1 << 20;
+  float *host, *device, *few, *few_on_host;
+  cudaMallocHost(&host, count * piece * sizeof(float));
+  cudaMalloc(&device, count * piece * sizeof(float));
+  cudaMallocHost(&few_on_host, part * sizeof(float));
+  cudaMalloc(&few, part * sizeof(float));
+  cudaStream_t s[2];
+  for (cudaStream_t& one : s) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  compute<<<1, 32, 0, s[1]>>>(few, 1);
+  cudaStreamSynchronize(s[1]);
+  const auto little = [&] {
+    cudaMemcpyAsync(few, few_on_host, part * sizeof(float), cudaMemcpyHostToDevice, s[1]);
+    compute<<<8, 128, 0, s[1]>>>(few, 40000);
+  };
+  if (applied) little();
+  for (int i = 0; i < count; ++i)
+    cudaMemcpyAsync(device + i * piece, host + i * piece, piece * sizeof(float),
+                    cudaMemcpyHostToDevice, s[0]);
+  if (!applied) little();
+  cudaDeviceSynchronize();
+}
+
 __global__ void chain(float* a, int turns) {
   float& mine = a[blockIdx.x * blockDim.x + threadIdx.x];
   float x = mine;
@@ -357,6 +381,7 @@ int main(int count, char** words) {
   if (what == "slices") slices(applied);
   if (what == "brought") brought(applied);
   if (what == "graph_anew") graph_anew(applied);
+  if (what == "pieces") pieces(applied);
   if (what == "independent") independent(applied, std::atoi(words[3]));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

@@ -1,0 +1,36 @@
+// Findings about work that is in pieces, or in several streams that gain only together.
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+// A long copy in pieces, and a short one that a kernel waits for.
+trace::trace short_copy_and_pieces(bool behind_them, bool pieces_in_turn) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const auto little = [&] {
+    b.copy(s2, to_device, 1 << 20, 20_us);
+    b.kernel(s2, "work", 900_us);
+  };
+  if (!behind_them) little();
+  for (int i = 0; i < 16; ++i) {
+    b.copy(s1, to_device, 4 << 20, 60_us);
+    if (pieces_in_turn) b.synchronize(s1);
+  }
+  if (behind_them) little();
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, AShortCopyBehindThePiecesOfALongOneIsFound) {
+  const finding f = found(short_copy_and_pieces(true, false), "one-copy-engine");
+  // 960 µs of pieces, 20 of the short copy, 900 of the kernel; the kernel runs beside the pieces.
+  EXPECT_GT(f.cost, 800_us);
+  EXPECT_LT(f.cost, 920_us);
+  expect_without(short_copy_and_pieces(false, false), "one-copy-engine");
+  expect_without(short_copy_and_pieces(true, true), "one-copy-engine");
+}
+
+}  // namespace
+}  // namespace sb::analysis
