@@ -32,5 +32,31 @@ TEST(Findings, AShortCopyBehindThePiecesOfALongOneIsFound) {
   expect_without(short_copy_and_pieces(true, true), "one-copy-engine");
 }
 
+// Two streams with the same work: as long as one of them stays as it is, the run does too.
+trace::trace two_equal_streams(bool same_memory) {
+  program_builder b;
+  const number streams[] = {b.stream(), b.stream()};
+  number memory[] = {b.allocation(trace::memory_kind::device, 1 << 20),
+                     b.allocation(trace::memory_kind::device, 1 << 20)};
+  for (int i = 0; i < 4; ++i) {
+    for (int s = 0; s < 2; ++s) {
+      if (!same_memory) memory[s] = b.allocation(trace::memory_kind::device, 1 << 20);
+      b.kernel(streams[s], "work", 200_us);
+      b.reads(memory[s]).writes(memory[s]);
+    }
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, StreamsThatGainOnlyTogetherAreFoundTogether) {
+  const finding f = found(two_equal_streams(false), "independent-work-in-one-stream");
+  EXPECT_GT(f.cost, 570_us);  // 4 x 200 µs against one of them
+  EXPECT_LT(f.cost, 610_us);
+  EXPECT_THAT(f.title, testing::HasSubstr("8 groups"));
+  EXPECT_THAT(f.title, testing::HasSubstr("2 streams"));
+  expect_healthy(two_equal_streams(true));
+}
+
 }  // namespace
 }  // namespace sb::analysis

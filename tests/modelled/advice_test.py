@@ -91,6 +91,9 @@ class Advice(unittest.TestCase):
     def test_streams_for_kernels_that_leave_room(self):
         self.check("independent-work-in-one-stream", 10, "independent", 33)
 
+    def test_streams_that_gain_only_together(self):
+        self.check("independent-work-in-one-stream", 5, "equal_streams")
+
     def test_a_short_copy_before_the_pieces_of_a_long_one(self):
         self.check("one-copy-engine", 5, "pieces")
 

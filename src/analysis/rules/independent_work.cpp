@@ -110,38 +110,53 @@ nanoseconds gain_of_streams(const evidence& e, const program& changed) {
   return std::min(gain - std::min(gain, off), most);
 }
 
-}  // namespace
+nanoseconds gain_of_dividing(const evidence& e, const std::vector<divisible_stream>& streams) {
+  program changed = e.p;
+  for (const divisible_stream& one : streams) divide(e, changed, one);
+  return gain_of_streams(e, changed);
+}
 
-void find_independent_work(const evidence& e, findings& out) {
-  if (overlaps_enough(e.overlap)) return;
+// The streams that are worth being divided, and what that gains. It is one thing to change, and one
+// cost, in however many streams it is; streams that wait for each other gain only together.
+nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& found) {
   const std::vector<std::vector<number>> streams = by_stream(e.t);
-  std::vector<divisible_stream> found;
+  std::vector<divisible_stream> all, best;
   nanoseconds cost = 0;
-  std::size_t best = 0;
   for (number s = 0; s < streams.size(); ++s) {
     if (streams[s].size() < 4) continue;
     divisible_stream one{s, streams[s], groups_of(e.t, streams[s])};
     if (one.groups.size() < 2) continue;
-    program changed = e.p;
-    divide(e, changed, one);
-    const nanoseconds gain = gain_of_streams(e, changed);
-    if (!e.worth(gain)) continue;
-    if (gain > cost) {
+    const nanoseconds gain = gain_of_dividing(e, {one});
+    if (e.worth(gain)) found.push_back(one);
+    if (e.worth(gain) && gain > cost) {
       cost = gain;
-      best = found.size();
+      best = {one};
     }
-    found.push_back(std::move(one));
+    all.push_back(std::move(one));
   }
-  if (found.empty()) return;
-  // It is one thing to change, and one cost, in however many streams it is.
+  // Those that gain by themselves; all, where that gains more than a little beyond it.
   if (found.size() > 1) {
-    program changed = e.p;
-    for (const divisible_stream& one : found) divide(e, changed, one);
-    if (const nanoseconds all = gain_of_streams(e, changed); all >= cost)
-      cost = all;
+    if (const nanoseconds gain = gain_of_dividing(e, found); gain >= cost)
+      cost = gain;
     else
-      found = {std::move(found[best])};
+      found = std::move(best);
   }
+  if (all.size() > found.size() && all.size() > 1) {
+    if (const nanoseconds gain = gain_of_dividing(e, all); gain > cost && e.worth(gain - cost)) {
+      cost = gain;
+      found = std::move(all);
+    }
+  }
+  return cost;
+}
+
+}  // namespace
+
+void find_independent_work(const evidence& e, findings& out) {
+  if (overlaps_enough(e.overlap)) return;
+  std::vector<divisible_stream> found;
+  const nanoseconds cost = find_divisible(e, found);
+  if (found.empty()) return;
 
   std::size_t groups = 0;
   std::vector<number> operations;

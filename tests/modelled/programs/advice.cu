@@ -242,6 +242,18 @@ void independent(bool applied, int blocks) {
   cudaDeviceSynchronize();
 }
 
+// The same kernels in two streams, which take equally long; applied: in eight.
+void equal_streams(bool applied) {
+  float* device[8];
+  for (float*& one : device) cudaMalloc(&one, part * sizeof(float));
+  cudaStream_t s[8];
+  for (cudaStream_t& one : s) cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking);
+  compute<<<1, 32, 0, s[0]>>>(device[0], 1);
+  cudaStreamSynchronize(s[0]);
+  for (int i = 0; i < 8; ++i) compute<<<8, 128, 0, s[applied ? i : i % 2]>>>(device[i], 8000);
+  cudaDeviceSynchronize();
+}
+
 // A long copy in pieces, and a short one that a kernel waits for; applied: that one first.
 void pieces(bool applied) {
   constexpr int count = 16, piece = 1 << 20;
@@ -381,6 +393,7 @@ int main(int count, char** words) {
   if (what == "slices") slices(applied);
   if (what == "brought") brought(applied);
   if (what == "graph_anew") graph_anew(applied);
+  if (what == "equal_streams") equal_streams(applied);
   if (what == "pieces") pieces(applied);
   if (what == "independent") independent(applied, std::atoi(words[3]));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
