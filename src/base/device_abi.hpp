@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 13;
+inline constexpr std::uint32_t version = 14;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -221,7 +221,10 @@ enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 
   X(void, touch,                                                                                   \
     (const void* address, std::uint32_t bytes, std::uint32_t kind, std::uint32_t place))           \
   /* What the thread did in a function: instructions, dependent steps, dependent loads. */         \
-  X(void, spent, (std::uint64_t issued, std::uint64_t steps, std::uint64_t loads))
+  X(void, spent, (std::uint64_t issued, std::uint64_t steps, std::uint64_t loads))                 \
+  /* Modes loop and block_fiber: memory for a private array of the block's threads, which has a    \
+     number in its kernel; the same for the next block of the row. Never null. */                  \
+  X(void*, private_memory, (std::uint32_t number, std::size_t bytes))
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

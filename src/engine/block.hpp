@@ -23,6 +23,7 @@
 #include "engine/clock.hpp"
 #include "engine/fiber.hpp"
 #include "engine/kernel_run.hpp"
+#include "engine/private_space.hpp"
 #include "engine/races.hpp"
 #include "engine/shared_space.hpp"
 
@@ -135,6 +136,8 @@ struct alignas(64) block {
   const abi::kernel_info* info = nullptr;
   abi::kernel_counts counts{};
   std::unique_ptr<access_trace> accesses;  // modelled time: of the version that counts
+
+  private_space privates;  // modes loop and block_fiber
 
   // Modes loop and block_fiber: the logical clock. Threads take turns, but each of them starts
   // where the block's region did, and the block is over when the last of them is.

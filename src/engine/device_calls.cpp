@@ -306,6 +306,15 @@ void deallocate(thread_context* self, void* pointer) {
                          "free of an address that malloc in a kernel did not return"});
 }
 
+void* private_memory(thread_context* self, std::uint32_t number, std::size_t bytes) {
+  block& b = block_of(self);
+  char* memory = b.privates.hold(number, bytes);
+  if (memory == nullptr)
+    b.fail(thread_of(self), {status::launch_out_of_resources, nullptr,
+                             "no memory left for the private arrays of its threads"});
+  return memory;
+}
+
 void grid_sync(thread_context* self) { block_of(self).grid_sync(thread_of(self)); }
 
 void touch(thread_context* self, const void* address, std::uint32_t bytes, std::uint32_t kind,

@@ -65,6 +65,7 @@ block* model_executor::take_block() {
 
 void model_executor::give_block(block* b) {
   b->races.end();
+  b->privates.release();
   spare_.push_back(b);
 }
 

@@ -145,6 +145,7 @@ void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink) {
   watched.enter();
   w.enter(*job.stack, nullptr);
   watched.end();
+  job.body->privates.release();
   if (job.complete) {
     w.give(job.stack);
     return;

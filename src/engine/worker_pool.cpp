@@ -505,6 +505,7 @@ block* worker_pool::take_block() {
 
 void worker_pool::give_block(block* b) {
   b->races.end();
+  b->privates.release();
   const auto lock = take_lock();
   spare_.push_back(b);
 }

@@ -5,13 +5,14 @@
 
 Threads may return early: from then on barriers and warp operations are without them. Branches may ask which lanes are
 in them (__activemask, coalesced groups). Blocks have any shape, so that the last warp may not be full; what a lane gets
-from one that is not there is not looked at.
+from one that is not there is not looked at. Some keep more for each thread than a stack has for all of them.
 """
 
 import lines
 import reals
 
 SLOTS = 4
+MANY = 1500  # of what a thread keeps to itself; more than 4 KiB
 
 
 class Guarded(lines.Lines, reals.Reals):
@@ -23,6 +24,7 @@ class Guarded(lines.Lines, reals.Reals):
         self.barriers = rng.random() < 0.7
         self.lanes = not self.barriers or rng.random() < 0.6
         self.returns = rng.random() < 0.4
+        self.much = rng.random() < 0.15
         every = ["i < n", "g < n", "t < s", "i + 1 < n", "threadIdx.x < n", "lane < 7", "lane >= s", "(x0 & 3) == 1",
                  "(x0 & 64) != 0", "g != n", "t > 0", "threadIdx.x > 2 && i < n", "t == 0", "(x0 ^ g) % 5 != 0",
                  "t % 4 == 1", "i % (s | 1u) == 0", "(threadIdx.x & 7) == 0 && i < n", "t * s < n", "(int)(n - 3u * t) > 5"]
@@ -50,8 +52,13 @@ class Guarded(lines.Lines, reals.Reals):
     def assign(self):
         self.emit(f"{self.rng.choice('abc')} {self.rng.choice(['=', '+=', '^='])} {self.value()};")
 
+    def keep(self):
+        at = f"many[({self.value()}) % {MANY}]"
+        self.emit(self.rng.choice([f"{at} += {self.value()};", f"{self.rng.choice('abc')} ^= {at};"]))
+
     def plain(self):
-        self.rng.choice([self.assign, self.assign, self.real_step, self.half_step])()
+        own = [self.keep] * 4 if self.much else []
+        self.rng.choice([self.assign, self.assign, self.real_step, self.half_step, *own])()
 
     def guard(self):
         self.emit(f"if ({self.condition()}) {{")
@@ -263,6 +270,8 @@ class Guarded(lines.Lines, reals.Reals):
                 "  const u32 lane = t & 31, there = threads - (t & ~31u), below = (1u << lane) - 1;",
                 "  const u32 full = there >= 32 ? ~0u : (1u << there) - 1; u32 alive = full;",
                 "  u32 a = g * 5u, b = x0, c = 11u;", *reals.VARIABLES]
+        if self.much:
+            head += [f"  u32 many[{MANY}];", f"  for (u32 z = 0; z < {MANY}; ++z) many[z] = z * 7u + t;"]
         if self.barriers:
             head += ["  __shared__ u32 own[1024]; __shared__ float real[1024];", "  own[t] = g; real[t] = u;",
                      "  __syncthreads();"]

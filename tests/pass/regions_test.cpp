@@ -156,6 +156,48 @@ TEST_P(regions, a_loop_with_barriers_goes_on_without_those_that_leave_it) {
   EXPECT_THAT(data, ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
 }
 
+// What each thread keeps of `data`: a number for each of its places.
+std::vector<int> kept_by(int thread, const std::vector<int>& data) {
+  std::vector<int> own(2048);
+  for (int i = 0; i < 2048; ++i) own[(i * 5 + thread) % 2048] = i + data[thread];
+  return own;
+}
+
+TEST_P(regions, private_arrays_of_any_size_outlive_a_barrier) {
+  ASSERT_TRUE(loops("keeps_much"));
+  for (int threads : {1, 96, 1000}) {
+    std::vector<int> data(threads), expected(threads);
+    for (int t = 0; t < threads; ++t) data[t] = t * 37 % 1013;
+    for (int t = 0; t < threads; ++t) {
+      const int next = (t + 1) % threads, at = kept_by(next, data)[next] & 2047;
+      std::vector<int> own = kept_by(t, data);
+      own[at] += static_cast<short>(at ^ t);
+      expected[t] = own[77] + own[at] + static_cast<short>((77 + t) ^ t);
+    }
+    const outcome done =
+        device.run("keeps_much", {1}, {std::uint32_t(threads)}, 0, data.data(), 77);
+    EXPECT_EQ(data, expected) << threads;
+    EXPECT_EQ(done.private_bytes, threads * (2048 * 4 + 3000 * 2));
+  }
+}
+
+TEST_P(regions, private_arrays_of_any_size_outlive_a_warp_operation) {
+  ASSERT_TRUE(loops("keeps_much_in_warps"));
+  std::vector<int> data(96), expected(96), next(96);
+  for (int t = 0; t < 96; ++t) data[t] = t * 37 % 1013;
+  for (int t = 0; t < 96; ++t) {
+    const int from = t % 32 + 1 < 32 ? t + 1 : t;
+    next[t] = kept_by(from, data)[from];
+  }
+  for (int t = 0; t < 96; ++t) {
+    std::vector<int> own = kept_by(t, data);
+    own[next[t] & 2047] += t;
+    expected[t] = own[next[t % 32 + 2 < 32 ? t + 2 : t] & 2047] + own[next[t] & 2047];
+  }
+  device.run("keeps_much_in_warps", {1}, {96}, 0, data.data());
+  EXPECT_EQ(data, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, regions, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -29,6 +29,8 @@ namespace {
 
 // Of the worker's stack, which has 8 MiB.
 constexpr std::uint64_t most_context_bytes = 4u << 20;
+// That a thread of CUDA may have.
+constexpr std::uint64_t most_private_bytes = 512u << 10;
 
 // One loop around the body as it is; threads that only wait need none: the first stands for all.
 void build_one_loop(kernel& kernel, Function& function) {
@@ -154,10 +156,23 @@ class block_builder : public lockstep_builder {
     return memory;
   }
 
+  Value* frames(Type* type, const Twine& name) override {
+    if (context_bytes() <= most_context_bytes / kernel_.max_threads) {
+      return array(type, name);
+    }
+    IRBuilder<> at(entry_->getTerminator());
+    const DataLayout& layout = function_.getParent()->getDataLayout();
+    Value* bytes = at.CreateNUWMul(count_, at.getInt64(layout.getTypeAllocSize(type)));
+    auto memory = runtime_function(*function_.getParent(), slot::private_memory, at.getPtrTy(),
+                                   {at.getInt32Ty(), at.getInt64Ty()});
+    return at.CreateCall(memory, {at.getInt32(large_frames_++), bytes}, name);
+  }
+
   const kernel& kernel_;
   bool by_warps_;  // rows of the block consist of whole warps
   DenseMap<Function*, warp_functions> warps_;
   Value* count_ = nullptr;
+  std::uint32_t large_frames_ = 0;  // that are not on the stack
 };
 
 // What a row of joined blocks keeps for its threads should stay in a cache next to the core.
@@ -216,7 +231,8 @@ bool build(kernel& kernel, preparation& how) {
     }
     Function& function = *create_entry(kernel);
     block_builder builder(kernel, function);
-    if (builder.plan(barriers, cuts, most_context_bytes / kernel.max_threads) && builder.build()) {
+    std::uint64_t most_bytes = most_context_bytes / kernel.max_threads;
+    if (builder.plan(barriers, cuts, most_bytes, most_private_bytes) && builder.build()) {
       shorten_rows(kernel, builder.context_bytes());
       replace_body(kernel, function);
       kernel.needs_whole_warps = warps_meet;

@@ -225,7 +225,7 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values, place
   if (which == slot::trap || which == slot::assert_fail) {
     fresh->setDoesNotReturn();
   }
-  if (which == slot::allocate) {
+  if (which == slot::allocate || which == slot::private_memory) {
     fresh->addRetAttr(Attribute::NoAlias);
   }
   fresh->takeName(&call);

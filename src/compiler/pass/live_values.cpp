@@ -7,6 +7,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/warp_function.hpp"
 
 namespace sb::pass {
 
@@ -50,6 +51,15 @@ unsigned own_cost(const Instruction& inst) {
       return 1;
   }
 }
+
+// More than anybody has if that is not known.
+std::uint64_t bytes_of(const AllocaInst& slot, const DataLayout& layout) {
+  auto size = slot.getAllocationSize(layout);
+  return size ? alignTo(size->getFixedValue(), 16) : std::uint64_t{1} << 32;
+}
+
+// Of private variables that the lanes of a warp may have on the stack, each.
+constexpr std::uint64_t most_lane_bytes = 2048;
 
 }  // namespace
 
@@ -168,6 +178,14 @@ void live_values::find_private() {
       slots.push_back(slot);
     }
   }
+  std::uint64_t bytes = 0;
+  for (AllocaInst* slot : slots) {
+    bytes += bytes_of(*slot, function_.getParent()->getDataLayout());
+  }
+  // A region of lanes would have to keep them for each.
+  if (uniform_.of() == team::block && bytes > most_lane_bytes && has_warp_meetings(function_)) {
+    return;
+  }
   for (AllocaInst* slot : slots) {
     if (plan_.regions().size() == 1) {
       private_.insert(slot);
@@ -254,9 +272,14 @@ std::uint64_t live_values::context_bytes() const {
   for (PHINode* phi : leading_) {
     bytes += uniform_.is_uniform(phi) ? 0 : layout.getTypeAllocSize(phi->getType()).getFixedValue();
   }
+  return bytes + frame_bytes();
+}
+
+std::uint64_t live_values::frame_bytes() const {
+  const DataLayout& layout = function_.getParent()->getDataLayout();
+  std::uint64_t bytes = 0;
   for (Instruction* inst : frames_) {
-    auto size = cast<AllocaInst>(inst)->getAllocationSize(layout);
-    bytes += size ? alignTo(size->getFixedValue(), 16) : std::uint64_t{1} << 32;
+    bytes += bytes_of(*cast<AllocaInst>(inst), layout);
   }
   return bytes;
 }

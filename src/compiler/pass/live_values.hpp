@@ -41,8 +41,9 @@ class live_values {
   // The one value that all edges from the region to the phi's block bring; null if they differ.
   llvm::Value* only_incoming(const llvm::PHINode& phi, unsigned from) const;
 
-  // Bytes for each thread.
+  // Bytes for each thread: of all of it, and of the private variables.
   std::uint64_t context_bytes() const;
+  std::uint64_t frame_bytes() const;
 
  private:
   void find_again();

@@ -22,7 +22,7 @@ lockstep_builder::lockstep_builder(Function& body, Function& function, team team
 }
 
 bool lockstep_builder::plan(std::vector<meeting> meetings, std::vector<BasicBlock*> cuts,
-                            std::uint64_t most_bytes) {
+                            std::uint64_t most_bytes, std::uint64_t most_frame_bytes) {
   meetings_ = std::move(meetings);
   for (const meeting& one : meetings_) {
     cuts.push_back(one.place->getParent());
@@ -34,7 +34,8 @@ bool lockstep_builder::plan(std::vector<meeting> meetings, std::vector<BasicBloc
     return false;
   }
   live_.emplace(body_, *plan_, *uniform_);
-  return live_->context_bytes() <= most_bytes;
+  std::uint64_t frames = live_->frame_bytes();
+  return live_->context_bytes() - frames <= most_bytes && frames <= most_frame_bytes;
 }
 
 bool lockstep_builder::build() {
@@ -93,13 +94,13 @@ Value* lockstep_builder::scalar_slot(slot_key key) {
 Value* lockstep_builder::array_slot(slot_key key) {
   Value*& slot = slots_[{key.value, static_cast<unsigned>(key.kind)}];
   if (!slot) {
-    Type* type = stored_type(key.value->getType());
     if (auto* frame = dyn_cast<AllocaInst>(key.value)) {
       const DataLayout& layout = function_.getParent()->getDataLayout();
       std::uint64_t size = alignTo(frame->getAllocationSize(layout)->getFixedValue(), 16);
-      type = ArrayType::get(builder_.getInt8Ty(), size);
+      slot = frames(ArrayType::get(builder_.getInt8Ty(), size), key.value->getName());
+    } else {
+      slot = array(stored_type(key.value->getType()), key.value->getName());
     }
-    slot = array(type, key.value->getName());
   }
   return slot;
 }

@@ -15,10 +15,10 @@ class lockstep_builder {
   virtual ~lockstep_builder() = default;
 
   // False: the members cannot be shown to come to the meetings together, or need more than
-  // `most_bytes` each for their values.
+  // `most_bytes` each for their values, or than `most_frame_bytes` for their private variables.
   // The members also meet at the beginning of each of the blocks.
   bool plan(std::vector<meeting> meetings, std::vector<llvm::BasicBlock*> cuts,
-            std::uint64_t most_bytes);
+            std::uint64_t most_bytes, std::uint64_t most_frame_bytes);
   // False: a region cannot be run. The function is useless then.
   bool build();
   // What a member keeps from region to region.
@@ -31,6 +31,10 @@ class lockstep_builder {
   // What arrays need to know, at the end of the entry.
   virtual void count_members() {}
   virtual llvm::Value* array(llvm::Type* type, const llvm::Twine& name) = 0;
+  // The same for a private variable.
+  virtual llvm::Value* frames(llvm::Type* type, const llvm::Twine& name) {
+    return array(type, name);
+  }
 
   llvm::Function& body_;
   llvm::Function& function_;

@@ -115,7 +115,8 @@ Function* build(const kernel& kernel, Function& region, bool for_speed) {
                                     region.getName() + ".warp", region.getParent());
   function->copyAttributesFrom(&region);
   warp_builder builder(kernel, region, *function);
-  if (builder.plan(std::move(*meetings), std::move(cuts), most_lane_bytes) && builder.build()) {
+  if (builder.plan(std::move(*meetings), std::move(cuts), most_lane_bytes, most_lane_bytes) &&
+      builder.build()) {
     bind_warp(*function);
     return function;
   }

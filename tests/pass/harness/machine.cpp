@@ -38,6 +38,7 @@ struct fiber {
 struct block_state {
   abi::block_context context = {};
   std::vector<char> memory;
+  std::vector<std::vector<char>> privates;
   std::vector<std::unique_ptr<fiber>> fibers;
   meeting all;
   std::vector<meeting> warps;
@@ -278,6 +279,16 @@ void grid_sync(thread_context*) {
 
 std::uint32_t sm_id(thread_context*) { return 3; }
 
+void* private_memory(thread_context*, std::uint32_t number, std::size_t bytes) {
+  auto& pieces = machine.current->block->privates;
+  if (pieces.size() <= number) {
+    pieces.resize(number + 1);
+  }
+  pieces[number].assign(bytes, 0x5a);
+  machine.result.private_bytes += bytes;
+  return pieces[number].data();
+}
+
 std::uint32_t unused_warp_operation() {
   throw std::logic_error("warp operation that the test machine does not have");
 }
@@ -311,6 +322,7 @@ abi::device_table make_table() {
   set(table.end_if_asserted, &end_if_asserted);
   set(table.touch, &touch);
   set(table.spent, &spent);
+  set(table.private_memory, &private_memory);
   return table;
 }
 

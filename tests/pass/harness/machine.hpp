@@ -29,6 +29,7 @@ struct outcome {
   std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order
   std::uint64_t issued = 0, steps = 0, loads = 0;  // run_counted: of all threads
   std::uint64_t grid_syncs = 0;                    // calls, of blocks or of threads
+  std::uint64_t private_bytes = 0;                 // that blocks asked for
   bool stuck = false;                              // everybody waits and nobody can go on
   std::uint32_t longest_row = 0;                   // loop mode: of blocks, in one call of the entry
   bool told_row = false;  // the entry said at which block of its row it was

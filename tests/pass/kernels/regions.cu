@@ -147,3 +147,29 @@ extern "C" __global__ void with_borders(const int* in, int* out, int width, int 
   if (x < width && y < height)
     out[y * width + x] = tile[ty][tx] + 3 * tile[ty][tx - 1] + 7 * tile[ty - 1][tx];
 }
+
+// More for each thread than there is on a stack for 1024 of them.
+extern "C" __global__ void keeps_much(int* data, int n) {
+  __shared__ int tile[1024];
+  int own[2048];
+  short more[3000];
+  int t = (int)threadIdx.x;
+  for (int i = 0; i < 2048; ++i) own[(i * 5 + t) % 2048] = i + data[t];
+  for (int i = 0; i < 3000; ++i) more[i] = (short)(i ^ t);
+  tile[t] = own[t];
+  __syncthreads();
+  int at = tile[(t + 1) % (int)blockDim.x] & 2047;
+  own[at] += more[at];
+  __syncthreads();
+  data[t] = own[n & 2047] + own[at] + more[(n + t) % 3000];
+}
+
+// The same from one warp operation to the next, without a barrier.
+extern "C" __global__ void keeps_much_in_warps(int* data) {
+  int own[2048];
+  int t = (int)threadIdx.x;
+  for (int i = 0; i < 2048; ++i) own[(i * 5 + t) % 2048] = i + data[t];
+  int next = shuffle_down(own[t], 1);
+  own[next & 2047] += t;
+  data[t] = own[shuffle_down(next, 2) & 2047] + own[next & 2047];
+}
