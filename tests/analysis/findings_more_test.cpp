@@ -110,6 +110,14 @@ TEST(Findings, AKernelThatFillsTheDeviceBeforeASmallOneIsFound) {
   expect_healthy(small_kernel(false, 0));
 }
 
+TEST(Findings, NoPriorityIsAdvisedOnADeviceThatHasNone) {
+  trace::trace t = small_kernel(true, 0);
+  t.head.profile = "fermi";
+  expect_without(t, "kernel-fills-device");
+  t.head.profile = "gtx1050";
+  found(t, "kernel-fills-device");
+}
+
 // Two kernels on two streams; the second is loaded behind the first.
 trace::trace two_kernels(bool loaded_before) {
   program_builder b;

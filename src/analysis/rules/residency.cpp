@@ -7,10 +7,22 @@
 
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
+#include "model/profile.hpp"
 
 namespace sb::analysis {
 
+namespace {
+
+// Devices without them take a stream's priority for none.
+bool has_priorities(const trace::trace& t) {
+  const profile* known = find_profile(t.head.profile);
+  return known == nullptr || known->device.greatest_priority < known->device.least_priority;
+}
+
+}  // namespace
+
 void find_full_device(const evidence& e, findings& out) {
+  if (!has_priorities(e.t)) return;
   constexpr double small = 0.5, full = 0.99;
   constexpr std::int8_t urgent = -5;
   std::vector<held_operation> held;
