@@ -1,7 +1,7 @@
 // One thing in words: the fields that the tip and the panel show.
 
 import { bytes, count, duration, moment, operationLabel, place, stepLabel } from "./format";
-import { barNames, causeNames, causeWords, Kind, memoryNames, type Trace } from "./model";
+import { barNames, causeNames, causeWords, type Finding, Kind, memoryNames, type Trace } from "./model";
 import type { Wait } from "./edges";
 import type { Thing } from "./search";
 
@@ -157,6 +157,10 @@ export function waitLine(trace: Trace, wait: Wait): { who: string; why: string }
 }
 
 export const causeOf = (wait: Wait): string => causeNames[wait.cause];
+
+/** A finding's evidence belongs to it once it is chosen, and always where the text before it leads up to it: a ring of waits. */
+export const listsEvidence = (finding: Pick<Finding, "detail" | "evidence">, chosen: boolean): boolean =>
+  finding.evidence.length > 0 && (chosen || finding.detail.endsWith(":"));
 
 /** The run in one line. */
 export function summary(trace: Trace): string {

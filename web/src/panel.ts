@@ -1,6 +1,6 @@
 // The side of the page: the chosen thing with its waits, and the findings.
 
-import { causeOf, describe, streamLabel, waitLine } from "./describe";
+import { causeOf, describe, listsEvidence, streamLabel, waitLine } from "./describe";
 import { make } from "./dom";
 import type { Edges, Wait } from "./edges";
 import { count, duration, place } from "./format";
@@ -109,7 +109,7 @@ function findingCard(trace: Trace, finding: Finding, index: number, chosen: bool
     make("span", { class: "cost" }, finding.cost > 0 ? duration(finding.cost) : ""),
     make("strong", {}, finding.title),
     make("span", { class: "detail" }, finding.detail),
-    chosen && finding.evidence.length > 0 && make("span", { class: "evidence" },
+    listsEvidence(finding, chosen) && make("span", { class: "evidence" },
       ...finding.evidence.map((line) => make("span", {}, line))),
     finding.advice ? make("span", { class: "advice" }, finding.advice) : undefined,
     lines ? make("code", {}, lines) : undefined);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describe, queueLabel } from "../src/describe";
+import { describe, listsEvidence, queueLabel } from "../src/describe";
 import { makeTrace } from "./sample";
 
 const trace = makeTrace(
@@ -38,4 +38,12 @@ test("a queue is told by its number and what it carries", () => {
   expect(fieldOf(0, "queue")).toBe("2, copies to the host");
   expect(fieldOf(1, "queue")).toBeUndefined();
   expect([1, 8, 33, 68].map(queueLabel)).toEqual(["0", "7", "0, copies to the device", "3, copies to the host"]);
+});
+
+test("what a finding leads up to is listed before it is chosen, other evidence when it is", () => {
+  const ring = { detail: "These wait for each other in a ring:", evidence: ["a waits for b", "b waits for a"] };
+  const cost = { detail: "Copies of one direction never overlap.", evidence: ["a waited for b"] };
+  expect([ring, cost].map((finding) => listsEvidence(finding, false))).toEqual([true, false]);
+  expect([ring, cost].map((finding) => listsEvidence(finding, true))).toEqual([true, true]);
+  expect(listsEvidence({ ...ring, evidence: [] }, true)).toBe(false);
 });
