@@ -1,10 +1,22 @@
-// Which core a thread runs on.
+// Which cores threads run on.
 #pragma once
+
+#include <sched.h>
+#include <sys/types.h>
 
 namespace sb::engine {
 
-// Moves the calling thread to another of the cores that it may run on, where there is one. It may
-// run on all of them again when this returns.
-void leave_core();
+// Of a thread that sleeps and is woken by others. Whoever calls anything of it holds a lock.
+class core_of_sleeper {
+ public:
+  // By whoever is about to wake the thread: it comes on another core than this, if it may use one.
+  void keep_off_this_core(pid_t thread);
+  // By the thread, once it runs: it may use all its cores again.
+  void let_free();
+
+ private:
+  cpu_set_t all_;
+  bool kept_off_ = false;
+};
 
 }  // namespace sb::engine

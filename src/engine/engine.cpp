@@ -260,7 +260,7 @@ void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   if (model)
     model->wait(w);
   else
-    w.wait(cores_to_spare);
+    w.wait(cores_to_spare, [&] { return workers->help(w); });
   if (record) {
     recorded_call& call = recorder::present();
     call.blocked_ns += trace_ns() - begin;

@@ -155,6 +155,12 @@ command_id engine::impl::record_at_once(stream_id stream, const operation& what)
   return id;
 }
 
+// A ticket for work of the stream, when nothing at all is pending. Called under the lock.
+bool engine::impl::claim_at_once(stream_id stream) {
+  return at_rest() && nodes == nullptr && !failed(streams[stream].device) &&
+         scheduler.clear(stream) && box.claim_next();
+}
+
 // A copy of a few bytes, when the device does nothing: beside others it waits for its engine.
 command_id engine::impl::copy_at_once(stream_id stream, const operation& what) {
   constexpr std::size_t most = 4096;
@@ -165,9 +171,7 @@ command_id engine::impl::copy_at_once(stream_id stream, const operation& what) {
       !works_at_once())
     return {};
   const guard lock(mutex, std::try_to_lock);
-  if (!lock || !at_rest() || nodes != nullptr || failed(streams[stream].device) ||
-      !scheduler.clear(stream) || !box.claim_next())
-    return {};
+  if (!lock || !claim_at_once(stream)) return {};
   // What comes now comes behind it, and nothing is written before its turn.
   const command_id id = scheduler.pass();
   // One that fails is done again where others are, which tells of it.
@@ -184,9 +188,7 @@ command_id engine::impl::fill_at_once(stream_id stream, const operation& what) {
       fill->height != 1 || fill->depth != 1 || record || !works_at_once())
     return {};
   const guard lock(mutex, std::try_to_lock);
-  if (!lock || !at_rest() || nodes != nullptr || failed(streams[stream].device) ||
-      !scheduler.clear(stream) || !box.claim_next())
-    return {};
+  if (!lock || !claim_at_once(stream)) return {};
   const command_id id = scheduler.pass();
   if (carry_out(*fill, dropping).error != status::success) return {};
   return id;

@@ -158,6 +158,7 @@ struct engine::impl final : kernel_sink {
   // With the lock held:
   void tell_failure(guard& lock);
   [[nodiscard]] bool at_rest() const;
+  [[nodiscard]] bool claim_at_once(stream_id stream);
   [[nodiscard]] bool clear_for(stream_id stream, std::span<const kernel_operation* const> all,
                                std::span<const command_id> after) const;
   bool run_recorded(guard& lock, stream_id stream, std::span<const graph_item> graph);

@@ -17,15 +17,18 @@ class host_wait {
   }
 
   // Looking pays when the device answers quickly and there is a core to spare; how long is learnt.
-  void wait(bool may_look) {
+  // `help` does some of the work that is waited for, if there is any: false when it did nothing.
+  template <class Help>
+  void wait(bool may_look, Help&& help) {
     thread_local int looks = 1000;
-    constexpr int least = 400, most = 2000;
+    constexpr int least = 400, most = 2000, looks_between_helps = 16;
     if (may_look) {
       for (int i = 0; i < looks; ++i) {
         if (over()) {
           looks = std::min(looks * 2, most);
           return;
         }
+        if (i % looks_between_helps == 0 && help()) i = 0;
         relax();
       }
       looks = std::max(looks / 2, least);

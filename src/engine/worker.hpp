@@ -9,6 +9,7 @@
 
 #include "engine/block.hpp"
 #include "engine/fiber.hpp"
+#include "engine/host_wait.hpp"
 #include "engine/kernel_run.hpp"
 #include "engine/stack_pool.hpp"
 
@@ -60,6 +61,8 @@ struct worker {
   // Looks at the engine's inbox before long: it runs small kernels, or waits for work with open
   // eyes.
   bool attends = false;
+  // Of a host thread that helps: what it waits for. It attends to nothing.
+  const host_wait* helps_until = nullptr;
 
   fiber* take(stack_class size);  // null: no memory
   // The fiber may be the one that runs: it is not handed out before the worker switched away.

@@ -34,6 +34,7 @@ void run_job(loop_job& job) {
       job.on->current = &body.loop_thread();
     } else {
       if (job.pool != nullptr && job.pool->outranked(*job.run)) break;
+      if (job.on->helps_until != nullptr && job.on->helps_until->is_released()) break;
       if (job.places != 0 && !job.later.empty()) break;
       if (i >= look) {
         if (job.pool->wanted_elsewhere(*job.run)) break;
@@ -192,7 +193,7 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
     run_on_fiber(w, job, sink_);
     const std::uint64_t before = std::exchange(now, steady_ns());
     note_cost(run, now - before, job.started);
-    make_room(now);
+    call_after_all();
     if (!job.complete || job.done != job.count) break;
     const std::uint64_t until = begin + ahead_ns_of(run);
     const std::uint64_t more = go_ahead(run, places, until - std::min(now, until), first);
@@ -292,7 +293,6 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
   if (b != nullptr) give_block(b);
   const std::uint64_t now = steady_ns();
   if (!run.is_counted()) note_cost(run, now - begin, started);
-  make_room(now);
   {
     const auto lock = take_lock();
     moved_ns_ = now;

@@ -1,12 +1,12 @@
 #include "engine/worker_pool.hpp"
 
 #include <sys/prctl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 
 #include "engine/clock.hpp"
-#include "engine/cores.hpp"
 #include "engine/fault.hpp"
 #include "engine/float_mode.hpp"
 #include "engine/futex.hpp"
@@ -45,11 +45,13 @@ std::uint64_t worker_pool::grant(kernel_run& run, std::uint64_t n) {
     note_urgent();
     arrived_.store(&run, std::memory_order_relaxed);
   }
-  // A worker that attends comes by before it sleeps, and calls others when there is more.
+  // A worker that attends comes by before it sleeps, and calls others when there is more; a host
+  // thread that helps does so before it leaves.
+  const worker* caller = current_worker();
   if (attended()) {
     called_.store(true, std::memory_order_relaxed);
     if (looking_) pokes_.fetch_add(1, std::memory_order_relaxed);
-  } else {
+  } else if (caller == nullptr || caller->helps_until == nullptr) {
     recruit();
   }
   return n;
@@ -96,11 +98,10 @@ bool worker_pool::stop(std::chrono::milliseconds patience) {
     for (auto& [priority, runs] : ready_)
       for (kernel_run* run : runs) run->cancelled.store(true, std::memory_order_relaxed);
   }
-  work_ready_.notify_all();
-  leader_ready_.notify_all();
+  for (slot& s : slots_) s.called.notify_one();
   supervise_.notify_all();
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  stuck_ = !thread_over_.wait_until(lock, deadline, [&] { return alive_ == 0; });
+  stuck_ = !thread_over_.wait_until(lock, deadline, [&] { return alive_ == 0 && !helped_; });
   std::list<slot> slots;
   for (auto s = slots_.begin(); s != slots_.end();) {
     auto next = std::next(s);
@@ -157,6 +158,7 @@ void worker_pool::main(slot& self) {
   prctl(PR_SET_TIMERSLACK, 1000);  // waits of some microseconds are what kernels ask for
   signal_stack handlers;
   worker& w = *self.self;
+  self.thread_id = gettid();
   adopt_thread(w.home);
   set_current_worker(&w);
 
@@ -173,18 +175,22 @@ void worker_pool::main(slot& self) {
     const work what = pick(timed ? steady_ns() : 0);
     if (what.what == work::kind::none) {
       if (self.extra) {
-        if (!leader_ && next_deadline() != never) recruit();  // it may have set the time itself
+        if (leading_ == nullptr && next_deadline() != never)
+          recruit();  // it may have set the time itself
         break;
       }
       if (w.smalls.first != nullptr || look_for_work(lock)) continue;
       stop_attending(w);
       // Whoever submits from now on wakes somebody.
-      if (!sink_.has_mail()) wait_for_work(lock);
+      if (!sink_.has_mail()) wait_for_work(self, lock);
       start_attending(w);
       continue;
     }
     // Whoever finds work looks for the next one to help, and for one to watch the time.
-    if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
+    if (leading_ == nullptr && next_deadline() != never)
+      recruit();
+    else if (others_ready())
+      call_helper(what);
     self.on = what.waiting != nullptr ? what.waiting->run : what.run;
     lock.unlock();
     stop_attending(w);
@@ -197,7 +203,7 @@ void worker_pool::main(slot& self) {
     take(lock);
     self.on = nullptr;
     if (self.extra && !all_stuck(steady_ns())) {
-      if (others_ready() || (!leader_ && next_deadline() != never)) recruit();
+      if (others_ready() || (leading_ == nullptr && next_deadline() != never)) recruit();
       break;
     }
   }
@@ -286,35 +292,35 @@ void worker_pool::recruit() {
 }
 
 void worker_pool::wake_one() {
-  if (idle_ != 0) summoned_ns_.store(steady_ns(), std::memory_order_relaxed);
-  if (idle_ > (leader_ ? 1u : 0u))
-    work_ready_.notify_one();
-  else if (leader_)
-    leader_ready_.notify_one();
+  slot* next = leading_;
+  if (!sleeping_.empty()) {
+    next = sleeping_.back();
+    sleeping_.pop_back();
+  }
+  if (next == nullptr) return;
+  // Operating systems put a thread on the core of whoever wakes it, where both may stay for
+  // milliseconds though another core has nothing to do.
+  next->place.keep_off_this_core(next->thread_id);
+  comes_ = true;
+  next->called.notify_one();
 }
 
-void worker_pool::wait_for_work(std::unique_lock<std::mutex>& lock) {
+void worker_pool::wait_for_work(slot& self, std::unique_lock<std::mutex>& lock) {
   const std::uint64_t deadline = next_deadline();
   ++idle_;
-  if (deadline == never || leader_) {
-    work_ready_.wait(lock);
+  if (deadline == never || leading_ != nullptr) {
+    sleeping_.push_back(&self);
+    self.called.wait(lock);
+    std::erase(sleeping_, &self);
   } else {
-    leader_ = true;
+    leading_ = &self;
     leader_ns_ = deadline;
-    leader_ready_.wait_until(lock, time_point_of(deadline));
-    leader_ = false;
+    self.called.wait_until(lock, time_point_of(deadline));
+    leading_ = nullptr;
   }
   --idle_;
-  summoned_ns_.store(0, std::memory_order_relaxed);
-}
-
-// Operating systems queue a thread on the core of whoever woke it, where it stays for milliseconds
-// though another core has nothing to do. Then the caller leaves this core to it.
-void worker_pool::make_room(std::uint64_t now) {
-  constexpr std::uint64_t patience_ns = 15'000;
-  std::uint64_t since = summoned_ns_.load(std::memory_order_relaxed);
-  if (since == 0 || now < since + patience_ns) return;
-  if (summoned_ns_.compare_exchange_strong(since, 0, std::memory_order_relaxed)) leave_core();
+  comes_ = false;
+  self.place.let_free();
 }
 
 // Blocks look at memory in vain, and nothing else has happened for long.
@@ -364,7 +370,7 @@ void worker_pool::take(std::unique_lock<std::mutex>& lock) {
 }
 
 void worker_pool::start_attending(worker& w) {
-  if (w.attends) return;
+  if (w.attends || w.helps_until != nullptr) return;
   w.attends = true;
   // Whoever attends is in no block. Not to be taken for stuck while it waits for the engine's lock:
   // more workers would only wait with it.
@@ -416,7 +422,7 @@ worker_pool::work worker_pool::pick(std::uint64_t now) {
   if (work w = pick_spinner(now); w.what != work::kind::none) return w;
   chunk_turn_ = !chunk_turn_;
   if (chunk_turn_ || resumable_.empty()) {
-    if (work w = pick_chunk(); w.what != work::kind::none) return w;
+    if (work w = pick_chunk(false); w.what != work::kind::none) return w;
   }
   work w;
   if (!resumable_.empty()) {
@@ -449,13 +455,13 @@ bool worker_pool::may_begin(const kernel_run& run) const {
   return run.unfinished < target_ || run.turns >= 4 * run.unfinished;
 }
 
-worker_pool::work worker_pool::pick_chunk() {
+worker_pool::work worker_pool::pick_chunk(bool for_host) {
   work w;
   for (auto& [priority, runs] : ready_) {
     for (std::size_t left = runs.size(); left != 0; --left) {
       kernel_run* run = runs.front();
       runs.pop_front();
-      if (!may_begin(*run)) {
+      if (!may_begin(*run) || (for_host && !suits_host(*run))) {
         runs.push_back(run);
         continue;
       }
@@ -489,7 +495,7 @@ void worker_pool::note_urgent() {
 void worker_pool::push_timer(timer t) {
   timers_.push(t);
   arrived_.store(t.waiting != nullptr ? t.waiting->run : t.run, std::memory_order_relaxed);
-  if (leader_ && t.ns < leader_ns_) leader_ready_.notify_one();
+  if (leading_ != nullptr && t.ns < leader_ns_) leading_->called.notify_one();
 }
 
 block* worker_pool::take_block() {

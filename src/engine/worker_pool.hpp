@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "engine/block.hpp"
+#include "engine/cores.hpp"
 #include "engine/kernel_run.hpp"
 #include "engine/worker.hpp"
 
@@ -89,6 +90,11 @@ class worker_pool {
   }
   // The run was marked cancelled: brings its waiting blocks to an end soon.
   void cancel(kernel_run& run);
+  // For a host thread that waits: runs blocks that are ready and known to take little, until the
+  // wait is over or there are none. False: it did nothing. One thread at a time.
+  bool help(const host_wait& until) {
+    return urgent_.load(std::memory_order_relaxed) != nobody_waits && help_now(until);
+  }
   // No block starts any more. Waits for workers to leave device code; false when one does not.
   bool stop(std::chrono::milliseconds patience);
 
@@ -101,6 +107,9 @@ class worker_pool {
     std::thread thread;
     std::unique_ptr<worker> self;
     const kernel_run* on = nullptr;  // the kernel it is inside of
+    std::condition_variable called;  // while it is idle
+    pid_t thread_id = 0;
+    core_of_sleeper place;
     bool extra = false;
     bool over = false;
   };
@@ -128,13 +137,18 @@ class worker_pool {
   void add_thread(bool extra);
   void main(slot& self);
   void supervise();
-  void wait_for_work(std::unique_lock<std::mutex>& lock);
+  void wait_for_work(slot& self, std::unique_lock<std::mutex>& lock);
   void recruit();  // somebody for work that is ready
   void wake_one();
-  void make_room(std::uint64_t now);  // for one that was woken and did not come
   work pick(std::uint64_t now);
   work pick_spinner(std::uint64_t now);
-  work pick_chunk();
+  work pick_chunk(bool for_host);
+  [[nodiscard]] static bool suits_host(const kernel_run& run);
+  [[nodiscard]] bool cores_taken() const;
+  bool help_now(const host_wait& until);
+  void run_as_host(worker& w, const work& what);
+  void call_helper(const work& next);
+  void call_after_all();
   [[nodiscard]] bool may_begin(const kernel_run& run) const;
   [[nodiscard]] bool others_ready() const;
   [[nodiscard]] bool all_stuck(std::uint64_t now) const;
@@ -190,21 +204,23 @@ class worker_pool {
   std::atomic<bool> called_{false};          // the pool got work: whoever attends should come by
   // What last began to wait for workers; only to be compared.
   std::atomic<const kernel_run*> arrived_{nullptr};
-  std::atomic<bool> moved_{false};  // loop-mode blocks got on; see moved_ns_
-  // When a worker was woken that has not come yet; or 0.
-  std::atomic<std::uint64_t> summoned_ns_{0};
+  std::atomic<bool> moved_{false};         // loop-mode blocks got on; see moved_ns_
+  std::atomic<bool> call_put_off_{false};  // see call_helper()
 
   std::mutex mutex_;
   // Everything below is guarded by mutex_.
-  std::condition_variable work_ready_;    // idle workers
-  std::condition_variable leader_ready_;  // the idle worker that watches the time
   std::condition_variable supervise_;
   std::condition_variable thread_over_;
   std::list<slot> slots_;
   std::thread supervisor_;
   std::uint32_t idle_ = 0;
   std::uint32_t alive_ = 0;
-  bool leader_ = false;
+  std::vector<slot*> sleeping_;     // the idle ones that nobody has called
+  slot* leading_ = nullptr;         // the idle one that watches the time
+  bool comes_ = false;              // one was called that has not come yet
+  std::unique_ptr<worker> host_;    // what a host thread is while it helps
+  bool helped_ = false;             // one does
+  bool host_comes_ = true;          // whoever last waited for a kernel came early enough to help
   bool looking_ = false;            // a worker waits for work with open eyes; it counts as idle too
   std::uint64_t look_ns_ = 60'000;  // for how long
   std::uint64_t leader_ns_ = 0;

@@ -1,6 +1,8 @@
-// Threads change cores so that others find one, and may run wherever they could before.
+// A thread comes on another core than that of whoever wakes it, and may run wherever it could
+// before.
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -18,33 +20,61 @@ cpu_set_t allowed() {
   return cores;
 }
 
-TEST(cores, a_thread_that_leaves_its_core_is_on_another) {
-  const cpu_set_t before = allowed();
-  if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "one core is all that this process may use";
-  // The operating system may bring it back at any time, but not each time at once.
-  bool moved = false;
-  for (int i = 0; i < 1000 && !moved; ++i) {
-    const int here = sched_getcpu();
-    leave_core();
-    moved = sched_getcpu() != here;
-  }
-  EXPECT_TRUE(moved);
-  const cpu_set_t after = allowed();
-  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+void stay_on(int core) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
 }
 
-TEST(cores, a_thread_that_has_one_core_keeps_it) {
-  std::thread([] {
-    const int here = sched_getcpu();
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(here, &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-    leave_core();
-    const cpu_set_t after = allowed();
-    EXPECT_TRUE(CPU_EQUAL(&one, &after));
-    EXPECT_EQ(sched_getcpu(), here);
-  }).join();
+// Sleeps until it is woken by a thread that stays on `waker_core`; answers where it came.
+struct woken {
+  int came_on = -1;
+  cpu_set_t allowed_before, allowed_after;
+
+  explicit woken(int waker_core, int own_core = -1) {
+    std::atomic<pid_t> thread{0};
+    std::atomic<bool> called{false};
+    core_of_sleeper place;
+    std::thread sleeper([&] {
+      if (own_core >= 0) stay_on(own_core);
+      allowed_before = allowed();
+      thread = gettid();
+      thread.notify_one();
+      called.wait(false);
+      came_on = sched_getcpu();
+      place.let_free();
+      allowed_after = allowed();
+    });
+    std::thread waker([&] {
+      stay_on(waker_core);
+      thread.wait(0);
+      place.keep_off_this_core(thread);
+      called = true;
+      called.notify_one();
+    });
+    sleeper.join();
+    waker.join();
+  }
+};
+
+TEST(cores, a_thread_that_is_woken_comes_on_another_core) {
+  const cpu_set_t all = allowed();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core is all that this process may use";
+  const int here = sched_getcpu();
+  for (int i = 0; i < 100; ++i) {
+    const woken w(here);
+    EXPECT_NE(w.came_on, here);
+    EXPECT_TRUE(CPU_EQUAL(&w.allowed_before, &all));
+    EXPECT_TRUE(CPU_EQUAL(&w.allowed_after, &all));
+  }
+}
+
+TEST(cores, a_thread_that_has_one_core_comes_on_that) {
+  const int here = sched_getcpu();
+  const woken w(here, here);
+  EXPECT_EQ(w.came_on, here);
+  EXPECT_TRUE(CPU_EQUAL(&w.allowed_before, &w.allowed_after));
 }
 
 std::string cores_of(const std::filesystem::path& thread) {
@@ -63,7 +93,7 @@ const abi::kernel_info working_kernel = loop_kernel(
     },
     "working");
 
-// Workers that wake each other, hundreds of times.
+// Workers that wake each other, hundreds of times. Without end if one does not.
 TEST(cores, workers_may_run_where_the_program_may) {
   engine_test t(options_for_tests(1, 4));
   std::atomic<std::uint64_t> sum{0};
@@ -75,8 +105,11 @@ TEST(cores, workers_may_run_where_the_program_may) {
   const std::string own = cores_of("/proc/thread-self");
   ASSERT_FALSE(own.empty());
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task")) {
-    const std::string its = cores_of(thread.path());
-    EXPECT_TRUE(its == own || its.empty()) << its;  // it may have ended meanwhile
+    // One that was just called has not come yet; a thread may have ended meanwhile.
+    std::string its;
+    do {
+      its = cores_of(thread.path());
+    } while (!its.empty() && its != own);
   }
 }
 
