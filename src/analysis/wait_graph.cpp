@@ -43,6 +43,14 @@ std::string_view words_of(trace::wait_cause cause) {
 
 }  // namespace
 
+bool waits_for_own_blocks(const trace::operation& kernel) {
+  const trace::blocks_at_end& left = kernel.left;
+  return left.waiting != 0 && left.resident != 0 && left.in_vain >= left.resident &&
+         std::any_of(kernel.ranges.begin(), kernel.ranges.end(), [](const trace::byte_range& r) {
+           return is_anything(r) || r.how == trace::access::read_write;
+         });
+}
+
 wait_graph::wait_graph(const trace::trace& t, guesses which) : trace_(t) {
   for (number i = 0; i < t.operations.size(); ++i) add_operation(i);
   for (const trace::call& c : t.calls) {
@@ -82,6 +90,10 @@ std::string wait_graph::reason(const trace::operation& o, const trace::edge& e,
     if (event != none && record.kind == trace::operation_kind::event_record)
       return fmt::format("waits for event {}, which is recorded by {{}}", event);
   }
+  if (const std::uint64_t blocks = trace_.operations[e.from].left.resident;
+      e.cause == trace::wait_cause::device_full && blocks != 0)
+    return fmt::format("finds no room on the device beside {{}}, of which {} block{} there", blocks,
+                       blocks == 1 ? " is" : "s are");
   if (e.cause == trace::wait_cause::queue_head && connections > 1)
     return fmt::format("waits for a hardware connection; all {} are held, one of them by {{}}",
                        connections);
@@ -144,7 +156,8 @@ bool wait_graph::host_may_write(const trace::operation& o) const {
 }
 
 // One of these, nobody knows which: the first is named as the one, and the others beside it.
-void wait_graph::add_guesses(node from, const std::string& why, const std::vector<node>& who) {
+void wait_graph::add_guesses(node from, const std::string& why, const std::vector<node>& who,
+                             guess how) {
   std::vector<node> each;
   for (const node n : who)
     if (n != from && std::find(each.begin(), each.end(), n) == each.end()) each.push_back(n);
@@ -154,8 +167,35 @@ void wait_graph::add_guesses(node from, const std::string& why, const std::vecto
       others = ", or by " + name(each[n == each[0] ? 1 : 0]);
     else if (each.size() > 2)
       others = fmt::format(", or by one of {} others", each.size() - 1);
-    add(from, {.to = n, .why = why + " by {}" + others, .guessed = true});
+    add(from, {.to = n, .why = why + " by {}" + others, .guessed = how});
   }
+}
+
+// An operation that cannot start and would write what a kernel reads: the likeliest.
+std::optional<wait_graph::writer> wait_graph::writer_for(number runs) const {
+  const trace::operation& o = trace_.operations[runs];
+  number same = none;     // by a pointer to the same place
+  number near = none;     // the same allocation, but a pointer to another place of it
+  number unknown = none;  // both use memory that is not among their arguments
+  for (number i = 0; i < trace_.operations.size() && same == none; ++i) {
+    const trace::operation& other = trace_.operations[i];
+    if (i == runs || !pending(i) || other.started != never) continue;
+    if (unknown == none && touches_anything(o) && touches_anything(other)) unknown = i;
+    for (const trace::byte_range& r : o.ranges) {
+      for (const trace::byte_range& w : other.ranges) {
+        if (is_anything(r) || r.allocation != w.allocation || w.how == trace::access::read ||
+            r.how == trace::access::write) {
+          continue;
+        }
+        if (r.offset == w.offset && same == none) same = i;
+        if (near == none) near = i;
+      }
+    }
+  }
+  if (same != none) return writer{same, "memory that it reads"};
+  if (near != none) return writer{near, "memory of an allocation that it reads"};
+  if (unknown != none) return writer{unknown, "memory"};
+  return std::nullopt;
 }
 
 // A kernel that runs for ever reads what others would write: an operation that cannot start, or a
@@ -178,37 +218,30 @@ void wait_graph::add_memory(number runs) {
                 who);
     return;
   }
-  number near = none;  // the same allocation, but a pointer to another place of it
-  for (number i = 0; i < trace_.operations.size(); ++i) {
-    const trace::operation& other = trace_.operations[i];
-    if (i == runs || !pending(i) || other.started != never) continue;
-    for (const trace::byte_range& r : o.ranges) {
-      for (const trace::byte_range& w : other.ranges) {
-        if (is_anything(r) || r.allocation != w.allocation || w.how == trace::access::read ||
-            r.how == trace::access::write) {
-          continue;
-        }
-        if (r.offset == w.offset)
-          return add(runs, {.to = i,
-                            .why = "does not end, perhaps until memory that it reads is written "
-                                   "by {}",
-                            .guessed = true});
-        if (near == none) near = i;
-      }
-    }
-  }
-  if (near != none)
-    return add(runs, {.to = near,
-                      .why = "does not end, perhaps until memory of an allocation that it reads is "
-                             "written by {}",
-                      .guessed = true});
+  const std::optional<writer> other = writer_for(runs);
+  if (waits_for_own_blocks(o))
+    add(runs,
+        {.to = runs,
+         .why = fmt::format("has {} of its {} blocks on the device; they look at memory in vain, "
+                            "perhaps until it is written by the {} others, which find no room "
+                            "beside them{}",
+                            o.left.resident, std::uint64_t{o.grid[0]} * o.grid[1] * o.grid[2],
+                            o.left.waiting, other ? ", or by " + name(other->operation) : ""),
+         .guessed = guess::yes});
+  if (other)
+    add(runs, {.to = other->operation,
+               .why = fmt::format("does not end, perhaps until {} is written by {{}}", other->what),
+               .guessed = guess::yes});
+  if (links(runs) != nullptr) return;
   if (!host_may_write(o)) who.clear();
+  const bool nobody = who.empty();
   for (const trace::call& c : trace_.calls) {
     if (c.returned || c.thread == none) continue;
     who.push_back(thread(c.thread));
     break;
   }
-  add_guesses(runs, "does not end, perhaps until memory is written", who);
+  add_guesses(runs, "does not end, perhaps until memory is written", who,
+              nobody ? guess::anybody : guess::yes);
 }
 
 // A thread in a call that waits for one operation, or for all that are pending.
@@ -320,14 +353,14 @@ void wait_graph::add_outside() {
             ? known->second + ", perhaps until something is done by {}"
             : fmt::format("is in none of the runtime's calls{} and waits, perhaps for {{}}",
                           last_call(static_cast<number>(n - trace_.operations.size())));
-    for (const node other : threads_) add(n, {.to = other, .why = why, .guessed = true});
+    for (const node other : threads_) add(n, {.to = other, .why = why, .guessed = guess::yes});
     for (const node other : held_) {
-      if (is_thread(other)) add(n, {.to = other, .why = why, .guessed = true});
+      if (is_thread(other)) add(n, {.to = other, .why = why, .guessed = guess::yes});
     }
     for (number i = 0; i < trace_.operations.size(); ++i) {
       const trace::operation& o = trace_.operations[i];
       if (pending(i) && o.started != never && o.kind == trace::operation_kind::host_function)
-        add(n, {.to = i, .why = why, .guessed = true});
+        add(n, {.to = i, .why = why, .guessed = guess::yes});
     }
   }
 }
@@ -473,9 +506,17 @@ std::vector<std::vector<wait_graph::node>> wait_graph::chains() const {
   return result;
 }
 
-bool wait_graph::is_guess(node n, node on) const {
+wait_graph::guess wait_graph::guess_of(node n, node on) const {
   const link* l = way(n, on);
-  return l != nullptr && l->guessed;
+  return l == nullptr ? guess::no : l->guessed;
+}
+
+bool wait_graph::waits_for_room(node n, node on) const {
+  if (is_thread(n) || is_thread(on)) return false;
+  const trace::operation& o = trace_.operations[n];
+  return o.started == never && std::any_of(o.waits.begin(), o.waits.end(), [&](const auto& e) {
+           return e.from == on && e.cause == trace::wait_cause::device_full;
+         });
 }
 
 // --- words
@@ -513,9 +554,16 @@ std::string wait_graph::state(node n) const {
   const trace::operation& o = trace_.operations[n];
   if (o.started == never) return name(n) + " had not started; what it waits for is not recorded";
   const std::string time = text_of_time(trace_.end - std::min(trace_.end, o.started));
-  return o.kind == trace::operation_kind::host_function
-             ? fmt::format("{} had run for {} and had not returned", name(n), time)
-             : fmt::format("{} had run for {} and was not over", name(n), time);
+  if (o.kind == trace::operation_kind::host_function)
+    return fmt::format("{} had run for {} and had not returned", name(n), time);
+  std::string blocks;
+  if (o.left.resident != 0) {
+    blocks = fmt::format(": {} of its blocks {} on the device", o.left.resident,
+                         o.left.resident == 1 ? "was" : "were");
+    if (o.left.in_vain >= o.left.resident) blocks += " and looked at memory in vain";
+    if (o.left.waiting != 0) blocks += fmt::format(", {} waited for room there", o.left.waiting);
+  }
+  return fmt::format("{} had run for {} and was not over{}", name(n), time, blocks);
 }
 
 std::string wait_graph::words(node n) const {

@@ -3,12 +3,18 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/trace.hpp"
 
 namespace sb::analysis {
+
+// All blocks of a kernel that are on the device only look at memory, the others find no room, and
+// it writes what it reads: as a barrier of the whole grid does that is made by hand.
+[[nodiscard]] bool waits_for_own_blocks(const trace::operation& kernel);
 
 class wait_graph {
  public:
@@ -43,8 +49,13 @@ class wait_graph {
   // last pending operation of each stream when no thread waits.
   [[nodiscard]] std::vector<std::vector<node>> chains() const;
 
-  // Whether the one is only guessed to wait for the other.
-  [[nodiscard]] bool is_guess(node n, node on) const;
+  // Whether the one is only guessed to wait for the other; `anybody`: and nothing speaks for it but
+  // that the other waits too.
+  enum class guess : std::uint8_t { no, yes, anybody };
+  [[nodiscard]] guess guess_of(node n, node on) const;
+
+  // Whether the one is a kernel that finds no room beside the other.
+  [[nodiscard]] bool waits_for_room(node n, node on) const;
 
   // "kernel b on stream 1 waits by an event for kernel a on stream 0"
   [[nodiscard]] std::string sentence(node n, node on) const;
@@ -54,12 +65,16 @@ class wait_graph {
   [[nodiscard]] std::string words(node n) const;
 
  private:
+  struct writer {
+    trace::number operation = trace::none;
+    std::string_view what;  // it would write
+  };
   struct link {
     node to = 0;
     std::string why;         // {}: the other one
     bool in_stream = false;  // the order of its stream
     bool either = false;     // one of several such would be enough
-    bool guessed = false;
+    guess guessed = guess::no;
   };
 
   [[nodiscard]] node thread(trace::number n) const { return trace_.operations.size() + n; }
@@ -71,7 +86,9 @@ class wait_graph {
   void add(node from, link l) { links_[from].push_back(std::move(l)); }
   void add_operation(trace::number i);
   void add_memory(trace::number runs);
-  void add_guesses(node from, const std::string& why, const std::vector<node>& who);
+  void add_guesses(node from, const std::string& why, const std::vector<node>& who,
+                   guess how = guess::yes);
+  [[nodiscard]] std::optional<writer> writer_for(trace::number runs) const;
   [[nodiscard]] std::vector<node> pending_functions() const;
   [[nodiscard]] bool host_may_write(const trace::operation& o) const;
   void add_thread(const trace::call& c);

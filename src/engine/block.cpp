@@ -239,6 +239,16 @@ block_outcome block::resume(worker& w) {
   }
 }
 
+void block::turn_was_in_vain(block_outcome outcome) {
+  const bool now = outcome == block_outcome::spinning || outcome == block_outcome::at_grid ||
+                   (outcome == block_outcome::sleeping && naps);
+  if (std::exchange(in_vain, now) == now) return;
+  if (now)
+    run->in_vain.fetch_add(1, std::memory_order_relaxed);
+  else
+    run->in_vain.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void block::hand_in_counts() {
   if (info == run->info().counted) run->launch->counts->add(index, counts);
 }

@@ -124,6 +124,7 @@ struct alignas(64) block {
   worker* on = nullptr;
   std::uint64_t index = 0;    // where it began; go_on() leaves it
   bool unfinished = false;    // gave up a turn half done; guarded by the pool
+  bool in_vain = false;       // its last turn led nowhere; see turn_was_in_vain()
   std::uint64_t wake_ns = 0;  // outcome sleeping; may lie in the past
   bool naps = false;  // outcome sleeping: its threads looked at memory in vain before they slept
   std::uint64_t spun_ns = 0;   // modelled: since when it waits for memory that others write
@@ -208,6 +209,9 @@ struct alignas(64) block {
   device_thread& loop_thread() { return threads_[0]; }
   // What the hardware calls this fault of the block's code.
   [[nodiscard]] failure_record named(const failure_record& fault) const;
+  // After a turn: whether it only looked at memory, or came to wait for the grid. Kept for whoever
+  // asks how many blocks of the kernel do.
+  void turn_was_in_vain(block_outcome outcome);
   void grid_released();  // all blocks arrived: the threads go on at the next resume
 
   // For device code, on the fiber of `t`.

@@ -36,6 +36,7 @@ struct kernel_run {
   // Blocks that are over and were never granted, which the engine has not heard of.
   std::atomic<std::uint64_t> passed{0};
   std::atomic<bool> cancelled{false};      // its device failed: drop every block at the next chance
+  std::atomic<std::uint64_t> in_vain{0};   // resident blocks whose last turn led nowhere
   std::atomic<std::uint64_t> block_ns{0};  // estimate of what a block costs; 0: not known
 
   // Guarded by the worker pool's lock.

@@ -262,18 +262,30 @@ bool modelled::look_again() {
   return changed_;
 }
 
-// A kernel that gives up looking after many times is none that hangs.
+// Which kernel looks at memory in vain, and whether its own blocks may be what it waits for.
+std::string modelled::awaited_words() const {
+  if (spinners_.empty()) return {};
+  const kernel_run& run = *spinners_.front()->run;
+  const sched::scheduler::kernel_blocks blocks =
+      e_.scheduler.blocks_of(static_cast<const node*>(run.owner)->id);
+  std::string words =
+      "; kernel " + std::string(run.info().name) + " waits for memory that nobody writes";
+  if (blocks.waiting != 0)
+    words += ", with " + std::to_string(blocks.running) + " of its " + std::to_string(run.blocks) +
+             " blocks on the device and " + std::to_string(blocks.waiting) +
+             " that find no room there";
+  return words;
+}
+
 bool modelled::hung() {
-  constexpr int most_looks = 100'000;
-  for (int i = 0; i < most_looks && !spinners_.empty(); ++i) {
-    if (!look_at_spinners()) continue;
+  if (look_for_long()) {
     settle();
     return true;
   }
   std::fflush(stdout);
   std::fprintf(stderr,
                "streambed: the program hangs: every thread waits for work that can never end%s.\n",
-               spinners_.empty() ? "" : "; a kernel waits for memory that nobody writes");
+               awaited_words().c_str());
   e_.hung();
   std::_Exit(hung_status);
 }

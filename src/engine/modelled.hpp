@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <queue>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -142,6 +143,9 @@ class modelled final : public host_clocks::events {
   void place(worker& w, block* b, block_outcome outcome);
   void release_grid(kernel_run& run, std::uint64_t ns);
   bool look_at_spinners();
+  bool look_at(const std::vector<block*>& some);
+  bool look_for_long();
+  [[nodiscard]] std::string awaited_words() const;
   void begin_transfer(node& n, std::uint64_t ns);
   void update_transfers(std::uint32_t device);
   // What work does to work beside it: modelled_sharing.cpp

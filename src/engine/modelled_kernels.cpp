@@ -171,6 +171,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   kernel_run& run = *b->run;
   node& n = *static_cast<node*>(run.owner);
   const std::uint64_t ns = b->model_ns;
+  b->turn_was_in_vain(outcome);
   switch (outcome) {
     case block_outcome::done:
       // How often it looked in vain while time passed says nothing of what it does.
@@ -210,6 +211,7 @@ void modelled::release_grid(kernel_run& run, std::uint64_t ns) {
   if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
   for (block* b : run.grid_waiting) {
     b->grid_released();
+    b->turn_was_in_vain(block_outcome::more);
     b->model_ns = ns;
     again_.push_back(b);
   }
@@ -220,10 +222,54 @@ void modelled::release_grid(kernel_run& run, std::uint64_t ns) {
 // Whether one of them got on.
 bool modelled::look_at_spinners() {
   changed_ = false;
-  if (spinners_.empty()) return false;
-  const std::vector<block*> before = std::exchange(spinners_, {});
-  for (block* b : before) resume(b, now_);
-  return spinners_.size() != before.size();
+  return look_at(std::exchange(spinners_, {}));
+}
+
+// The same, for some that have been taken off the list. They are there again if they did not.
+bool modelled::look_at(const std::vector<block*>& some) {
+  if (some.empty()) return false;
+  const std::size_t before = spinners_.size() + some.size();
+  executor_.run([&](worker& w) {
+    for (block* b : some) {
+      b->model_ns = now_;
+      place(w, b, b->resume(w));
+    }
+  });
+  return spinners_.size() != before;
+}
+
+// A kernel that gives up looking after many times is none that hangs. Thousands of threads that
+// spin cannot all be asked that often: then the first and the last block of each kernel are.
+bool modelled::look_for_long() {
+  constexpr std::uint64_t most_looks = 100'000, most_turns = 10'000'000;
+  const auto looks = [&](const std::vector<block*>& some) {
+    std::uint64_t threads = 0;
+    for (const block* b : some) threads += b->run->threads;
+    return std::clamp<std::uint64_t>(most_turns / std::max<std::uint64_t>(1, threads), 1,
+                                     most_looks);
+  };
+  const std::uint64_t of_all = spinners_.empty() ? 0 : looks(spinners_);
+  for (std::uint64_t i = 0; i < of_all; ++i)
+    if (look_at_spinners()) return true;
+  if (of_all == 0 || of_all == most_looks) return false;
+
+  std::map<const kernel_run*, std::pair<block*, block*>> ends;
+  for (block* b : spinners_) {
+    auto& [first, last] = ends.try_emplace(b->run, b, b).first->second;
+    if (b->index < first->index) first = b;
+    if (b->index > last->index) last = b;
+  }
+  std::vector<block*> few;
+  for (block* b : spinners_) {
+    const auto& [first, last] = ends.at(b->run);
+    if (b == first || b == last) few.push_back(b);
+  }
+  const std::uint64_t of_few = looks(few);
+  for (std::uint64_t i = 0; i < of_few; ++i) {
+    std::erase_if(spinners_, [&](block* b) { return std::ranges::find(few, b) != few.end(); });
+    if (look_at(few)) return true;
+  }
+  return false;
 }
 
 }  // namespace sb::engine

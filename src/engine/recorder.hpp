@@ -278,6 +278,7 @@ class recorder final : public allocation_observer {
     }
   }
   bool tell_waits(node& n);
+  void tell_blocks(const node& n, const sched::scheduler& queues);
   trace::memory_kind host_memory_of(const copy_operation& c);
   void tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after);
   trace::submitted_record describe(const node& n, const stream_notes& s);

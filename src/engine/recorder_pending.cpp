@@ -36,6 +36,16 @@ bool recorder::tell_waits(node& n) {
   return waits;
 }
 
+// How many blocks of a kernel that runs are on the device, and what of it cannot go on.
+void recorder::tell_blocks(const node& n, const sched::scheduler& queues) {
+  if (n.as.kind != command_kind::kernel || !n.recorded.began) return;
+  const sched::scheduler::kernel_blocks blocks = queues.blocks_of(n.id);
+  if (blocks.running == 0) return;
+  out_->blocks(n.recorded.number, {.resident = blocks.running,
+                                   .waiting = blocks.waiting,
+                                   .in_vain = n.run.in_vain.load(std::memory_order_relaxed)});
+}
+
 void recorder::tell_pending(node* first, const sched::scheduler& queues) {
   // Who waits for a connection is held by what is stuck in all of them.
   std::unordered_map<const node*, std::uint32_t> crowds;  // their devices
@@ -74,6 +84,7 @@ void recorder::tell_pending(node* first, const sched::scheduler& queues) {
     }
     told.waits = {n->held.edges.data(), n->held.edges.size()};
     out_->finished(r.number, told);
+    tell_blocks(*n, queues);
   }
 }
 

@@ -315,6 +315,7 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
   const bool naps = outcome == block_outcome::sleeping && b->naps;
   const bool spins = outcome == block_outcome::spinning || naps;
   if (!spins || !was_spinning) moved_ns_ = now;
+  b->turn_was_in_vain(outcome);
   if (was_spinning) {
     --spin_in_flight_;
     round_cost_ns_ += cost_ns;
@@ -394,6 +395,7 @@ void worker_pool::release_grid(kernel_run& run) {
   if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
   for (block* b : run.grid_waiting) {
     b->grid_released();
+    b->turn_was_in_vain(block_outcome::more);
     resumable_.push_back(b);
   }
   run.grid_waiting.clear();

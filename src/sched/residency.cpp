@@ -274,6 +274,15 @@ void scheduler::impl::abandon(command_id id) {
   settle();
 }
 
+scheduler::kernel_blocks scheduler::impl::blocks_of(command_id id) const {
+  const index command = ids.find(id.value);
+  if (command == none) return {};
+  const pending_command& c = commands[command];
+  if (c.kind != command_kind::kernel || c.at != phase::started) return {};
+  const resident_kernel& r = residents[c.link];
+  return {.running = r.running, .waiting = r.to_grant};
+}
+
 // Rare: looks for it among the kernels that wait for grants.
 void scheduler::impl::leave_line(device_state& d, const pending_command& c) {
   line& l = d.granting[c.level];

@@ -113,6 +113,7 @@ void scheduler::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed
   impl_->blocks_done(id, n, passed);
 }
 void scheduler::abandon(command_id id) { impl_->abandon(id); }
+scheduler::kernel_blocks scheduler::blocks_of(command_id id) const { return impl_->blocks_of(id); }
 bool scheduler::done(command_id id) const { return impl_->done(id); }
 bool scheduler::idle(stream_id stream) const { return impl_->idle(stream); }
 bool scheduler::idle(device_id device) const {

@@ -136,6 +136,12 @@ class scheduler {
   // Ends a started or partly granted kernel at once (a fault): its remaining blocks do not run.
   void abandon(command_id id);
 
+  // Of a kernel that has begun: its blocks on the device, and those that wait for room there.
+  struct kernel_blocks {
+    std::uint64_t running = 0, waiting = 0;
+  };
+  [[nodiscard]] kernel_blocks blocks_of(command_id id) const;
+
   [[nodiscard]] bool done(command_id id) const;  // true as well for ids that were never submitted
   // As cudaStreamQuery sees it: a record alone does not make a stream busy; the legacy stream
   // covers all blocking streams of its device, an idle blocking stream does not look at legacy

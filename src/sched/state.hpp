@@ -281,6 +281,7 @@ struct scheduler::impl {
   void leave_device(index command, resident_kernel& r);
   void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed);
   void abandon(command_id id);
+  [[nodiscard]] kernel_blocks blocks_of(command_id id) const;
 
   // waits.cpp
   [[nodiscard]] bool done(command_id id) const { return ids.find(id.value) == none; }

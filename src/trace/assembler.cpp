@@ -86,6 +86,15 @@ void assembler::take(record_kind kind, cursor& in) {
       if (in.good()) needs_.emplace_back(which, found);
       break;
     }
+    case record_kind::blocks: {
+      const number which = in.u32();
+      blocks_at_end found;
+      found.resident = in.varint();
+      found.waiting = in.varint();
+      found.in_vain = in.varint();
+      if (in.good()) left_.emplace_back(which, found);
+      break;
+    }
     case record_kind::device:
       return take_device(in);
     case record_kind::stream:
@@ -438,6 +447,8 @@ void assembler::close_gaps() {
 void assembler::finish() {
   for (const auto& [operation, found] : needs_)
     if (operation < result.operations.size()) result.operations[operation].needs = found;
+  for (const auto& [operation, found] : left_)
+    if (operation < result.operations.size()) result.operations[operation].left = found;
   close_gaps();
   if (result.head.end == ending::unknown) result.end = latest_;
   for (std::size_t i = 0; i < result.calls.size(); ++i) {

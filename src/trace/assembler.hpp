@@ -65,7 +65,9 @@ class assembler {
   enum class call_state : std::uint8_t { unknown, begun, returned };
   std::vector<call_state> call_states_;
   std::vector<bool> known_operations_;
-  std::vector<std::pair<number, block_needs>> needs_;  // of operations that may come later
+  // Of operations that may come later.
+  std::vector<std::pair<number, block_needs>> needs_;
+  std::vector<std::pair<number, blocks_at_end>> left_;
   std::size_t calls_limit_;
 };
 

@@ -12,9 +12,9 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 9;
+inline constexpr std::uint32_t format_version = 10;
 // 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over; 7 says nothing
-// of what kernels need; in 8 nobody who holds a lock has ended.
+// of what kernels need; in 8 nobody who holds a lock has ended; 9 says nothing of blocks.
 inline constexpr std::uint32_t oldest_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
@@ -42,6 +42,7 @@ enum class record_kind : std::uint8_t {
   stuck,
   ends,
   needs,
+  blocks,
 };
 
 // A file is a row of blocks; block_file.hpp says where each is.

@@ -27,7 +27,7 @@ std::string_view name_of(record_kind kind) {
                                         "allocation", "free",        "call begun",  "call",
                                         "submitted",  "finished",    "range begun", "range ended",
                                         "mark",       "thread wait", "end",         "repeated",
-                                        "stuck",      "ends",        "needs"};
+                                        "stuck",      "ends",        "needs",       "blocks"};
   return names[static_cast<std::size_t>(kind)];
 }
 
@@ -112,7 +112,7 @@ outcome<bool> read_block(cursor in, block what, bool may_stop, std::size_t offse
     if (value == 0 && (may_stop || begin >= written)) break;
     const bool is_end = value == static_cast<unsigned>(record_kind::end);
     if (is_end && may_stop && begin + end_record_bytes > written) break;
-    const bool known = value > 0 && !is_end && value <= static_cast<unsigned>(record_kind::needs);
+    const bool known = value > 0 && !is_end && value <= static_cast<unsigned>(record_kind::blocks);
     const auto kind = static_cast<record_kind>(known ? value : 0);
     if (known) parts.take(kind, in);
     // A file of which the system did not keep all has zeros where the rest of a record was.

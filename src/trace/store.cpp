@@ -128,6 +128,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
         const operation& op = what.operations[next.which];
         out.finished(next.which, {op.ready, op.started, op.ended, op.waits, op.status, op.queue});
         if (op.needs.alone != 0) out.needs(next.which, op.needs);
+        if (op.left.resident != 0) out.blocks(next.which, op.left);
         break;
       }
       case moment::what::called:

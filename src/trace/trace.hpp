@@ -198,6 +198,13 @@ struct block_needs {
   std::uint32_t arithmetic = 0, memory = 0;
 };
 
+// Where the blocks of a kernel are that has begun and is not over when the trace ends.
+struct blocks_at_end {
+  std::uint64_t resident = 0;  // on the device; 0: not known
+  std::uint64_t waiting = 0;   // for room there
+  std::uint64_t in_vain = 0;   // resident ones that only look at memory, or wait for their grid
+};
+
 struct operation {
   operation_kind kind = operation_kind::marker;
   engine_kind engine = engine_kind::none;
@@ -226,6 +233,7 @@ struct operation {
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t shared_bytes = 0, registers = 0;  // per block; per thread
   block_needs needs;                              // kernels in modelled time
+  blocks_at_end left;                             // kernels
   std::vector<number> after;       // operations it names beside its stream: edges of a graph
   std::vector<edge> waits;         // what made it wait
   std::vector<byte_range> ranges;  // what it reads and writes

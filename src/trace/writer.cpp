@@ -236,6 +236,14 @@ void writer::needs(number operation, const block_needs& what) {
   });
 }
 
+void writer::blocks(number operation, const blocks_at_end& what) {
+  const guard locked(lock_);
+  append(record_kind::blocks, plain_record_bytes, [&](byte* at) {
+    at = put_varint(put_varint(at, operation), what.resident);
+    return put_varint(put_varint(at, what.waiting), what.in_vain);
+  });
+}
+
 void writer::stuck(const stuck_thread& what) {
   const guard locked(lock_);
   append(record_kind::stuck, plain_record_bytes, [&](byte* at) {

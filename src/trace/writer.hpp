@@ -73,6 +73,7 @@ class writer {
   void thread_waited(const thread_wait& what);
   void stuck(const stuck_thread& what);
   void needs(number operation, const block_needs& what);
+  void blocks(number operation, const blocks_at_end& what);
 
   number allocated(memory_kind kind, number device, std::uint64_t bytes, nanoseconds at,
                    number call);

@@ -156,13 +156,97 @@ TEST(Findings, AHangGuessesThatAHostFunctionWritesOnlyWhereItCan) {
     t.calls.back().blocked_on = function;
     const explanation e = explain(t);
     ASSERT_FALSE(e.findings.empty());
-    EXPECT_THAT(e.findings[0].why, testing::HasSubstr("if what is guessed"));
+    EXPECT_EQ(e.findings[0].why.find("in a ring, if what is guessed") != std::string::npos,
+              kind == trace::memory_kind::pinned)
+        << e.findings[0].why;
     EXPECT_THAT(e.findings[0].evidence,
                 testing::Contains(testing::HasSubstr(
                     kind == trace::memory_kind::pinned
                         ? "perhaps until memory is written by host function sets on stream 1, or "
                           "by host thread 0"
                         : "perhaps until memory is written by host thread 0")));
+  }
+}
+
+// A kernel of `blocks` blocks adds to memory and looks at it, and has been ended by a time-out or
+// by the model. `resident` of them are on the device, `in_vain` of these only look.
+trace::trace grid_barrier(trace::ending how, std::uint64_t resident, std::uint64_t in_vain) {
+  program_builder b;
+  const number s = b.stream();
+  const number count = b.allocation(trace::memory_kind::device, 4);
+  const number meets = b.kernel(s, "all_meet", 10_us, full_device(4));
+  b.reads(count);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = how;
+  trace::operation& o = t.operations[meets];
+  o.ended = never;
+  o.ranges[0].how = trace::access::read_write;
+  o.left = {.resident = resident, .waiting = 1056 - resident, .in_vain = in_vain};
+  t.calls.back().returned = false;
+  t.calls.back().blocked_on = meets;
+  return t;
+}
+
+TEST(Findings, AHangNamesBlocksThatWaitForBlocksWithoutRoom) {
+  for (const trace::ending how : {trace::ending::hung, trace::ending::stopped}) {
+    const finding f = found(grid_barrier(how, 264, 264), "hang");
+    EXPECT_THAT(f.why, testing::HasSubstr("in a ring, if what is guessed"));
+    ASSERT_EQ(f.evidence.size(), 2U);
+    EXPECT_THAT(f.evidence[0], testing::HasSubstr("host thread 0 waits for kernel all_meet"));
+    EXPECT_EQ(f.evidence[1],
+              "kernel all_meet on stream 1 has 264 of its 1056 blocks on the device; they look at "
+              "memory in vain, perhaps until it is written by the 792 others, which find no room "
+              "beside them");
+    EXPECT_THAT(f.change, testing::HasSubstr("cudaLaunchCooperativeKernel"));
+  }
+}
+
+TEST(Findings, BlocksThatGetOnAreNoHangThoughOthersWaitForRoom) {
+  const trace::trace t = grid_barrier(trace::ending::stopped, 264, 263);
+  expect_without(t, "hang");
+  const finding f = found(t, "pending");
+  EXPECT_THAT(f.evidence.back(), testing::HasSubstr("was not over: 264 of its blocks were on the "
+                                                    "device, 792 waited for room there"));
+}
+
+TEST(Findings, AKernelWhoseBlocksAllHaveRoomDoesNotWaitForItsOwn) {
+  trace::trace t = grid_barrier(trace::ending::hung, 1056, 1056);
+  const finding f = found(t, "hang");
+  EXPECT_THAT(f.why, testing::Not(testing::HasSubstr("ring")));
+  EXPECT_THAT(f.evidence, testing::Contains(testing::HasSubstr("perhaps until memory is written by "
+                                                               "host thread 0")));
+  EXPECT_THAT(f.change, testing::HasSubstr("Look who is to write"));
+}
+
+// A kernel that fills the device waits for what a kernel in another stream would write.
+TEST(Findings, AHangNamesTheKernelThatFindsNoRoomBesideTheOneThatWaitsForIt) {
+  for (const bool variable : {false, true}) {
+    program_builder b;
+    const number s1 = b.stream(), s2 = b.stream();
+    const number flag = b.allocation(trace::memory_kind::device, 4);
+    const number waits = b.kernel(s1, "waits", 10_us, full_device());
+    variable ? b.touches_anything() : b.reads(flag);
+    const number sets = b.kernel(s2, "sets", 10_us);
+    variable ? b.touches_anything() : b.writes(flag);
+    b.synchronize();
+    trace::trace t = b.run();
+    t.head.end = trace::ending::hung;
+    for (const number o : {waits, sets}) t.operations[o].ended = never;
+    t.operations[waits].left = {.resident = 264, .waiting = 0, .in_vain = 264};
+    t.operations[sets].started = never;
+    t.operations[sets].waits = {
+        {.from = waits, .cause = trace::wait_cause::device_full, .until = never}};
+    t.calls.back().returned = false;
+    const finding f = found(t, "hang");
+    EXPECT_THAT(f.why, testing::HasSubstr("in a ring, if what is guessed"));
+    EXPECT_THAT(f.evidence, testing::Contains(testing::HasSubstr(
+                                "kernel sets on stream 2 finds no room on the device beside kernel "
+                                "waits on stream 1, of which 264 blocks are there")));
+    EXPECT_THAT(f.evidence, testing::Contains(testing::HasSubstr(
+                                variable ? "perhaps until memory is written by kernel sets"
+                                         : "perhaps until memory that it reads is written by")));
+    EXPECT_THAT(f.change, testing::HasSubstr("room beside the kernel"));
   }
 }
 

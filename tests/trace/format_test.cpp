@@ -127,9 +127,9 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 10;
+  newer[8] = 11;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 10, this one reads up to 9"));
+              HasSubstr("newer Streambed: its format is 11, this one reads up to 10"));
   bytes older = stored(sample(6));
   older[8] = 3;
   EXPECT_THAT(problem(older),

@@ -48,7 +48,8 @@ inline std::string everything(const trace& what) {
          o.stream, o.call, o.record, o.event, o.graph, o.called, o.queued, o.ready, o.started,
          o.ended, o.bytes, o.grid[0], o.grid[1], o.grid[2], o.block[0], o.block[1], o.block[2],
          o.shared_bytes, o.registers, o.status, static_cast<int>(o.queue.kind), o.queue.number,
-         o.needs.alone, o.needs.arithmetic, o.needs.memory);
+         o.needs.alone, o.needs.arithmetic, o.needs.memory, o.left.resident, o.left.waiting,
+         o.left.in_vain);
     out << " after";
     for (const number other : o.after) list(other);
     for (const edge& e : o.waits) {

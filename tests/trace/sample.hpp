@@ -122,6 +122,8 @@ inline trace sample(unsigned seed, sample_size size = {}) {
       if (below(20) == 0) op.status = static_cast<std::int32_t>(below(1000));
       if (op.kind == operation_kind::kernel)
         op.needs = {1 + below(1'000'000), 7575, static_cast<std::uint32_t>(below(9999))};
+      if (op.kind == operation_kind::kernel && op.ended == never)
+        op.left = {1 + below(300), below(2000), below(200)};
       if (below(4))
         op.queue = {static_cast<queue_class>(below(3)), static_cast<std::uint8_t>(below(32))};
       nanoseconds until = op.queued;

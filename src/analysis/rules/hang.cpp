@@ -126,15 +126,78 @@ bool is_by_loading(const trace::trace& t, const wait_graph& graph, const std::ve
   return false;
 }
 
+// Whether all that runs are kernels that look at memory in vain, with others that find no room
+// beside them, while every thread is in a call: then it is a hang, though the program was ended
+// from outside.
+bool is_full_of_waiting_blocks(const trace::trace& t) {
+  bool full = false;
+  for (const trace::operation& o : t.operations) {
+    if (o.ended != never) continue;
+    full |= std::any_of(o.waits.begin(), o.waits.end(), [](const trace::edge& e) {
+      return e.cause == trace::wait_cause::device_full && e.until == never;
+    });
+    if (o.started == never) continue;
+    if (o.left.resident == 0 || o.left.in_vain < o.left.resident) return false;
+    full |= waits_for_own_blocks(o);
+  }
+  std::set<number> threads, waiting;
+  for (const trace::call& c : t.calls) {
+    threads.insert(c.thread);
+    if (!c.returned) waiting.insert(c.thread);
+  }
+  return full && threads == waiting;
+}
+
+// What breaks a ring, by what it goes through.
+std::string way_out(const trace::trace& t, const wait_graph& graph, const std::vector<node>& ring) {
+  const auto next = [&](std::size_t i) { return ring[(i + 1) % ring.size()]; };
+  const auto is_function = [&](node n) {
+    return !graph.is_thread(n) && t.operations[n].kind == trace::operation_kind::host_function;
+  };
+  for (std::size_t i = 0; i < ring.size(); ++i) {
+    if (is_function(ring[i]) && is_function(next(i)))
+      return "Let no host function wait for what another does: they run one after another, "
+             "whatever their streams. Order their streams with events instead.";
+    if (ring[i] == next(i) && !graph.is_thread(ring[i]) &&
+        waits_for_own_blocks(t.operations[ring[i]]))
+      return "Blocks that wait for each other all have to be on the device at once: launch no more "
+             "of them than fit (cudaOccupancyMaxActiveBlocksPerMultiprocessor says how many on a "
+             "multiprocessor) beside what else runs, or use grid.sync() in a launch by "
+             "cudaLaunchCooperativeKernel, which refuses a grid that does not fit.";
+    if (graph.waits_for_room(ring[i], next(i)))
+      return "Break the ring at one of these places: issue what is waited for first, or leave it "
+             "room beside the kernel that waits, which then needs fewer blocks.";
+  }
+  const bool by_locks = std::any_of(ring.begin(), ring.end(), [&](node n) {
+    return std::find(graph.held().begin(), graph.held().end(), n) != graph.held().end();
+  });
+  return by_locks ? "Break the ring at one of these places: release a lock before waiting for "
+                    "what needs it, and take several locks in the same order everywhere."
+                  : "Break the ring at one of these places: issue what is waited for first, use "
+                    "another stream or more hardware connections, or wait for less.";
+}
+
+// The most that is guessed of what closes the ring.
+wait_graph::guess guess_in(const wait_graph& graph, const std::vector<node>& ring) {
+  wait_graph::guess most = wait_graph::guess::no;
+  for (std::size_t i = 0; i < ring.size(); ++i)
+    most = std::max(most, graph.guess_of(ring[i], ring[(i + 1) % ring.size()]));
+  return most;
+}
+
 }  // namespace
 
 void find_hang(const trace::trace& t, findings& out) {
   const bool hung = t.head.end == trace::ending::hung;
   if (t.head.end == trace::ending::complete) return;
-  const wait_graph graph(t, hung ? wait_graph::guesses::yes : wait_graph::guesses::no);
+  const bool still = t.head.end == trace::ending::stopped && is_full_of_waiting_blocks(t);
+  const wait_graph graph(t, hung || still ? wait_graph::guesses::yes : wait_graph::guesses::no);
   std::vector<node> ring = graph.ring();
+  // A kernel waits for somebody, and the host waits for it: that alone is no ring.
+  const bool by_anybody = guess_in(graph, ring) == wait_graph::guess::anybody;
+  if (by_anybody) ring.clear();
   // A run that was ended from outside may have been about to go on.
-  if (!hung && ring.empty()) {
+  if (!hung && !still && ring.empty()) {
     if (t.head.end == trace::ending::stopped) find_pending(t, graph, out);
     return;
   }
@@ -142,7 +205,9 @@ void find_hang(const trace::trace& t, findings& out) {
   finding f;
   f.rule = "hang";
   f.weight = severity::hang;
-  f.title = hung ? "The program hangs" : "Operations wait for each other when the recording ends";
+  f.title = "The program hangs";
+  if (still) f.title = "Nothing moved any more when the program's time was over";
+  if (!hung && !still) f.title = "Operations wait for each other when the recording ends";
   account told(t, graph, f);
   if (ring.empty()) {
     f.why =
@@ -151,6 +216,10 @@ void find_hang(const trace::trace& t, findings& out) {
     told.add_others();
     told.add_outside();
     f.change = "Look at what these operations wait for.";
+    if (by_anybody)
+      f.change =
+          "Look who is to write the memory that the kernel looks at, and whether that comes behind "
+          "the host's wait for the kernel.";
     add_pending(t, graph, f);
     if (f.operations.empty()) {
       f.why = "Nothing could move any more, and no work of the device was pending:";
@@ -164,24 +233,7 @@ void find_hang(const trace::trace& t, findings& out) {
           "Let a thread release its locks before it ends: std::lock_guard does, also when the "
           "thread leaves by an exception.";
   } else {
-    const bool by_locks = std::any_of(ring.begin(), ring.end(), [&](node n) {
-      return std::find(graph.held().begin(), graph.held().end(), n) != graph.held().end();
-    });
-    f.change = by_locks
-                   ? "Break the ring at one of these places: release a lock before waiting for "
-                     "what needs it, and take several locks in the same order everywhere."
-                   : "Break the ring at one of these places: issue what is waited for first, use "
-                     "another stream or more hardware connections, or wait for less.";
-    const auto is_function = [&](node n) {
-      return !graph.is_thread(n) && t.operations[n].kind == trace::operation_kind::host_function;
-    };
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      if (!is_function(ring[i]) || !is_function(ring[(i + 1) % ring.size()])) continue;
-      f.change =
-          "Let no host function wait for what another does: they run one after another, "
-          "whatever their streams. Order their streams with events instead.";
-      break;
-    }
+    f.change = way_out(t, graph, ring);
     // The ring begins with a thread, or where what the first one waits for comes into it.
     if (!graph.is_thread(ring.front()) && !graph.threads().empty()) {
       const std::vector<node> entry = graph.chain(graph.threads().front(), ring);
@@ -191,11 +243,8 @@ void find_hang(const trace::trace& t, findings& out) {
     }
     f.why = f.evidence.empty() ? "These wait for each other in a ring"
                                : "The host waits for what waits for each other in a ring";
-    for (std::size_t i = 0; i < ring.size(); ++i) {
-      if (!graph.is_guess(ring[i], ring[(i + 1) % ring.size()])) continue;
+    if (guess_in(graph, ring) != wait_graph::guess::no)
       f.why += ", if what is guessed (\"perhaps\") is right";
-      break;
-    }
     f.why += ':';
     told.add_ring(ring);
     for (const node thread : graph.threads()) told.add_chain(graph.chain(thread, ring), false);
