@@ -57,8 +57,8 @@ l1_load_ns = 70
 l2_load_ns = 320
 memory_load_ns = 600
 step_ns = 16                            # 18 clocks
-page_atomics_per_ns = 3
 address_atomics_per_ns = 0.3
+address_float_atomics_per_ns = 0.1
 shared_bytes_per_ns = 1028
 atomics_per_ns = 7
 

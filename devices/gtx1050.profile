@@ -47,8 +47,8 @@ blocks_per_ns = 1.3
 l1_load_ns = 47
 l2_load_ns = 215
 step_ns = 4                             # six clocks
-page_atomics_per_ns = 5
 address_atomics_per_ns = 1
+address_float_atomics_per_ns = 0.4
 shared_bytes_per_ns = 1166
 atomics_per_ns = 7
 

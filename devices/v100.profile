@@ -40,8 +40,8 @@ blocks_per_ns = 1.33
 l1_load_ns = 45
 l2_load_ns = 210
 step_ns = 2.8
-page_atomics_per_ns = 10
 address_atomics_per_ns = 1.1
+address_float_atomics_per_ns = 0.45
 shared_bytes_per_ns = 15667             # 128 bytes a clock and multiprocessor
 atomics_per_ns = 90
 

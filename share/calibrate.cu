@@ -82,9 +82,16 @@ __global__ void shared_reads(float* out, int reps) {
   for (int r = 0; r < reps; ++r) sum += a[threadIdx.x ^ (r & 31)];
   if (sum == -1.0f) *out = sum;
 }
+// Each in a sector of its own.
 __global__ void atomic_adds(int* a, int reps) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-  for (int r = 0; r < reps; ++r) atomicAdd(a + ((i + r * 4096u) & 0xfffffu), 1);
+  for (int r = 0; r < reps; ++r) atomicAdd(a + ((i + r * 4096u) * 8 & 0xffffffu), 1);
+}
+// All at one address, which the compiler does not know.
+template <class T>
+__global__ void meeting_adds(T* a, const int* zeros, int reps) {
+  T* const at = a + zeros[threadIdx.x];
+  for (int r = 0; r < reps; ++r) atomicAdd(at, static_cast<T>(r));
 }
 __global__ void barriers(int reps) {
   for (int r = 0; r < reps; ++r) __syncthreads();
@@ -745,6 +752,14 @@ void calibration::rates() {
       per_ns(4096, threads * 4, [&](int n) { shared_reads<<<blocks, 256, 0, s_>>>(data, n); }));
   put("atomics_per_ns", per_ns(256, threads, [&](int n) {
         atomic_adds<<<blocks, 256, 0, s_>>>(reinterpret_cast<int*>(large), n);
+      }));
+  auto* const zeros = reinterpret_cast<int*>(large);
+  MUST(cudaMemset(zeros, 0, 4096));
+  put("address_atomics_per_ns", per_ns(64, threads, [&](int n) {
+        meeting_adds<<<blocks, 256, 0, s_>>>(zeros + 1024, zeros, n);
+      }));
+  put("address_float_atomics_per_ns", per_ns(64, threads, [&](int n) {
+        meeting_adds<<<blocks, 256, 0, s_>>>(data + 1024, zeros, n);
       }));
   put("barrier_ns", 1 / per_ns(1024, 1, [&](int n) { barriers<<<1, 64, 0, s_>>>(n); }));
   MUST(cudaFree(large));

@@ -92,7 +92,15 @@ inline constexpr std::size_t kernel_count_kinds = sizeof(kernel_counts) / sizeof
 // part.
 inline constexpr std::uint64_t spent_unit = 16;
 
-enum class access_kind : std::uint32_t { load = 0, store = 1, atomic = 2 };
+// Atomics: of whole numbers; those that a device's compiler makes one for each warp, as it sees
+// that all of its threads want the same address; and sums of floats.
+enum class access_kind : std::uint32_t {
+  load = 0,
+  store = 1,
+  atomic = 2,
+  joined_atomic = 3,
+  float_atomic = 4,
+};
 
 // One per running block; shared by its threads.
 struct block_context {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 namespace sb::engine {
 
@@ -15,6 +15,12 @@ constexpr std::uint64_t sector_bytes = 32, line_sectors = 4, banks = 32, word_by
 constexpr std::uint64_t chunk_sectors = 2;
 // Of each place.
 constexpr std::uint32_t least_looked_at = 8, most_addresses = 4096;
+// What 8 bytes of shared memory take where 4 take one; h200/atomics.tsv double.shared
+constexpr double wide_retry = 1.6;
+
+bool is_atomic(abi::access_kind kind) {
+  return kind != abi::access_kind::load && kind != abi::access_kind::store;
+}
 
 }  // namespace
 
@@ -65,8 +71,10 @@ class access_trace::reader {
         for (std::uint32_t t = first; t < std::min(first + lanes, threads); ++t)
           if (s.times[t] > time)
             addresses_[count_++] = s.addresses[std::size_t{time} * threads + t];
+        if (s.kind == abi::access_kind::joined_atomic) count_ = std::min(count_, 1u);
         if (count_ != 0) request(s);
       }
+      if (s.shared) retry(s);
     }
     if (now_.sectors.empty()) return;
     std::sort(now_.sectors.begin(), now_.sectors.end());
@@ -79,7 +87,7 @@ class access_trace::reader {
   }
 
   void end() {
-    for (const auto& [address, n] : atomics_) to_.atomic_addresses.push_back(address);
+    to_.atomic_addresses.assign(atomics_.begin(), atomics_.end());
     std::sort(to_.atomic_addresses.begin(), to_.atomic_addresses.end());
   }
 
@@ -93,8 +101,26 @@ class access_trace::reader {
       write(s);
   }
 
+  // Where there is no instruction, threads of all warps read, compute and try to write, of which
+  // one at each address succeeds.
+  void retry(const site& s) {
+    const bool wide = s.bytes > word_bytes;
+    if (is_atomic(s.kind) && (wide || s.kind == abi::access_kind::float_atomic) &&
+        !tried_.empty()) {
+      std::sort(tried_.begin(), tried_.end());
+      std::uint32_t most = 0, same = 0;
+      for (std::size_t i = 0; i < tried_.size(); ++i) {
+        same = i != 0 && tried_[i] == tried_[i - 1] ? same + 1 : 1;
+        most = std::max(most, same);
+      }
+      to_.shared_retries += weight_ * most * (wide ? wide_retry : 1);
+    }
+    tried_.clear();
+  }
+
   // Lanes that want the same word get it together; other words of its bank have to wait.
   void shared(const site& s) {
+    tried_.insert(tried_.end(), addresses_.begin(), addresses_.begin() + count_);
     words_.clear();
     for (std::uint32_t i = 0; i < count_; ++i)
       for (std::uint64_t w = addresses_[i] / word_bytes;
@@ -148,14 +174,26 @@ class access_trace::reader {
     if (to_.l2_requests != before) to_.missed_loads += weight_;
   }
 
+  // Threads at one address go one after the other; a sector's others go beside them.
+  void meet(const site& s) {
+    std::sort(addresses_.begin(), addresses_.begin() + count_);
+    std::uint32_t turns = 0, same = 0, most = 0;
+    for (std::uint32_t i = 0; i < count_; ++i) {
+      const std::uint64_t before = i == 0 ? ~addresses_[0] : addresses_[i - 1];
+      same = addresses_[i] == before ? same + 1 : 1;
+      if (addresses_[i] / sector_bytes != before / sector_bytes) turns += std::exchange(most, 0);
+      most = std::max(most, same);
+      atomics_.insert(addresses_[i]);
+    }
+    to_.atomics += weight_ * (turns + most);
+    if (s.kind == abi::access_kind::float_atomic) to_.float_atomics += weight_ * (turns + most);
+  }
+
   void write(const site& s) {
     find_sectors(s);
     std::uint64_t line = ~std::uint64_t{0};
-    const bool atomic = s.kind == abi::access_kind::atomic;
-    if (atomic) {
-      to_.atomics += weight_ * count_;
-      for (std::uint32_t i = 0; i < count_; ++i) ++atomics_[addresses_[i]];
-    }
+    const bool atomic = is_atomic(s.kind);
+    if (atomic) meet(s);
     for (const auto& [sector, bits] : sectors_) {
       const double times = bits == ~0u || atomic ? 1 : 2;
       if (sector / line_sectors != line || atomic) {
@@ -187,9 +225,9 @@ class access_trace::reader {
   std::array<std::uint64_t, lanes> addresses_{};
   std::uint32_t count_ = 0;
   std::vector<std::pair<std::uint64_t, std::uint32_t>> sectors_;
-  std::vector<std::uint64_t> words_;
-  std::unordered_set<std::uint64_t> loads_, writes_, any_, loaded_chunks_, written_chunks_;
-  std::unordered_map<std::uint64_t, std::uint32_t> atomics_;
+  std::vector<std::uint64_t> words_, tried_;
+  std::unordered_set<std::uint64_t> loads_, writes_, any_, loaded_chunks_, written_chunks_,
+      atomics_;
 };
 
 access_summary access_trace::summary() const {

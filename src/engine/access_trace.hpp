@@ -26,7 +26,12 @@ struct access_summary {
   double missed_loads = 0;      // requests of what the block had not loaded before
   double issued = 0;            // by the longest lane of each warp, times the lanes
   double steps = 0, loads = 0;  // of the longest thread
-  double atomics = 0;           // in global memory
+  // In global memory: as many as there are threads of a warp at one address, for each sector; and
+  // those of them that add floats.
+  double atomics = 0, float_atomics = 0;
+  // Times that atomics of shared memory are tried again for which there is no instruction, one
+  // after the other.
+  double shared_retries = 0;
 
   // Sectors that a place of the code was the first to come to, sorted.
   struct place {

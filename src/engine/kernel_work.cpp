@@ -6,14 +6,16 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 namespace sb::engine {
 
 namespace {
 
-constexpr double sector_bytes = 32, line_bytes = 128, word_bytes = 4;
-constexpr unsigned page_bits = 12;
+constexpr double line_bytes = 128, word_bytes = 4;
+constexpr std::uint64_t sector_bytes = 32;
+constexpr std::uint64_t chunk_bytes = 256;  // that one unit of the cache has, for atomics
 
 using numbers = std::vector<std::uint64_t>;
 
@@ -42,6 +44,17 @@ bool is_shifted(const numbers& first, const numbers& next, std::uint64_t most) {
     if (same * 4 >= next.size() * 3) return true;
   }
   return false;
+}
+
+// Pieces of memory that the addresses lie in, for each of them.
+double pieces_each(const numbers& a, const numbers& b, std::uint64_t piece) {
+  numbers all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  if (all.empty()) return 0;
+  double pieces = 1;
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (all[i] / piece != all[i - 1] / piece) ++pieces;
+  return pieces / static_cast<double>(all.size());
 }
 
 // Tiles and strides, or what is known to go here and there.
@@ -79,8 +92,10 @@ block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
   w.l2_requests = s.l2_requests;
   w.l2_bytes = s.l2_bytes;
   w.atomics = s.atomics;
-  w.atomic_addresses = number(s.atomic_addresses.size());
-  w.atomic_pages = w.atomic_addresses;
+  w.float_atomics = s.float_atomics;
+  w.shared_retries = s.shared_retries;
+  w.atomic_sectors = number(s.atomic_addresses.size());
+  w.atomic_chunks = w.atomic_sectors;
   w.steps = s.steps;
   w.loads = s.loads;
   // A thread that waits for several loads at once waits for the slowest.
@@ -114,16 +129,11 @@ void spread(block_work& work, const access_summary& first, const access_summary&
   const bool only_next = first.atomic_addresses.empty();
   const numbers &a = only_next ? next.atomic_addresses : first.atomic_addresses,
                 &b = next.atomic_addresses;
-  numbers pages;
-  for (const std::uint64_t address : a)
-    if (pages.empty() || pages.back() != address >> page_bits)
-      pages.push_back(address >> page_bits);
   const double each = static_cast<double>(a.size());
-  work.atomic_addresses = in_all(each, new_share(a, b), blocks);
-  work.atomic_addresses =
-      std::min(work.atomic_addresses, common_range(a, b, patterns::scattered) / word_bytes);
-  work.atomic_pages = std::max(static_cast<double>(pages.size()),
-                               work.atomic_addresses * word_bytes / (1 << page_bits));
+  const double addresses = std::min(in_all(each, new_share(a, b), blocks),
+                                    common_range(a, b, patterns::scattered) / word_bytes);
+  work.atomic_sectors = addresses * pieces_each(a, b, sector_bytes);
+  work.atomic_chunks = addresses * pieces_each(a, b, chunk_bytes);
 }
 
 void work_samples::add(std::uint64_t index, std::uint64_t blocks, const abi::kernel_counts& counts,
@@ -153,11 +163,35 @@ void work_samples::add(std::uint64_t index, std::uint64_t blocks, const abi::ker
   paired_ = paired_ || pair;
   work_.memory_bytes = shared->memory_bytes;
   work_.memory_share = shared->memory_share;
-  if (shared->atomic_addresses == 0) shared = one.atomic_addresses > 0 ? &one : &before;
-  work_.atomic_addresses = shared->atomic_addresses;
-  work_.atomic_pages = shared->atomic_pages;
+  if (shared->atomic_sectors == 0) shared = one.atomic_sectors > 0 ? &one : &before;
+  work_.atomic_sectors = shared->atomic_sectors;
+  work_.atomic_chunks = shared->atomic_chunks;
+  note_atomics(index, accesses.atomic_addresses);
   last_ = std::move(accesses);
   last_index_ = index;
+}
+
+// Neighbours that differ look as if every block had its own, also where there are but a few in
+// turn: at least as many as were seen, at most as many as lie between two that have the same.
+void work_samples::note_atomics(std::uint64_t index, const numbers& addresses) {
+  if (addresses.empty()) return;
+  const auto same = std::find_if(atomics_.begin(), atomics_.end(),
+                                 [&](const auto& one) { return one.second == addresses; });
+  if (same == atomics_.end()) {
+    atomics_.emplace_back(index, addresses);
+  } else {
+    period_ = std::gcd(period_, index - std::min(index, same->first));
+    same->first = index;
+  }
+  if (period_ == 0) return;
+  const double most = static_cast<double>(period_);
+  const double least = std::min(most, static_cast<double>(atomics_.size()));
+  const double all = static_cast<double>(addresses.size()) * std::sqrt(least * most);
+  const auto limit = [&](double& pieces, std::uint64_t piece) {
+    pieces = std::min(pieces, all * pieces_each(addresses, {}, piece));
+  };
+  limit(work_.atomic_sectors, sector_bytes);
+  limit(work_.atomic_chunks, chunk_bytes);
 }
 
 std::vector<std::uint64_t> work_samples::places(std::uint64_t blocks) {
@@ -212,8 +246,8 @@ std::vector<work_samples::sample> work_samples::all() const {
     const double part = work_.l2_bytes > 0 ? s.work.l2_bytes / work_.l2_bytes : 1;
     s.work.memory_bytes = work_.memory_bytes * part;
     s.work.memory_share = work_.memory_share;
-    s.work.atomic_addresses = work_.atomic_addresses;
-    s.work.atomic_pages = work_.atomic_pages;
+    s.work.atomic_sectors = work_.atomic_sectors;
+    s.work.atomic_chunks = work_.atomic_chunks;
   }
   return result;
 }

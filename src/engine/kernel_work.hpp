@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/device_abi.hpp"
@@ -43,7 +44,13 @@ class work_samples {
   [[nodiscard]] std::vector<sample> all() const;
 
  private:
+  void note_atomics(std::uint64_t index, const std::vector<std::uint64_t>& addresses);
+
   block_work work_;
+  // Addresses of atomics that samples have, each once and with the last that had them, and after
+  // how many blocks the same come again; 0: not seen.
+  std::vector<std::pair<std::uint64_t, std::vector<std::uint64_t>>> atomics_;
+  std::uint64_t period_ = 0;
   std::vector<sample> all_;
   access_summary last_;
   static constexpr std::uint64_t none = ~std::uint64_t{1};  // no block is behind it

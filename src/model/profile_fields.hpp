@@ -208,8 +208,10 @@ void visit_fields(Profile& p, F&& f) {
   f("integer_per_ns", m.integer_per_ns, rate);
   f("shared_bytes_per_ns", m.shared_bytes_per_ns, rate);
   f("atomics_per_ns", m.atomics_per_ns, rate);
-  f("page_atomics_per_ns", m.page_atomics_per_ns, rate);
   f("address_atomics_per_ns", m.address_atomics_per_ns, rate);
+  f("atomic_spread", m.atomic_spread, 0);
+  f("address_float_atomics_per_ns", m.address_float_atomics_per_ns, rate);
+  f("shared_retry_ns", m.shared_retry_ns, 0);
   f("barrier_ns", m.barrier_ns, 0);
   f("overlap_norm", m.overlap_norm, 1);
   f("older_first", m.older_first, 0);

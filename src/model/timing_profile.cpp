@@ -25,6 +25,15 @@ double together(double a, double b, double norm) {
   return std::pow(std::pow(a, norm) + std::pow(b, norm), 1 / norm);
 }
 
+// The cache's units are chosen by the address, in chunks of which several may have the same one.
+// There a sum of floats waits for the one before it at its address.
+double atomics_ns(const timing_profile& t, const block_work& w) {
+  const double units = std::pow(std::max(1.0, w.atomic_chunks), t.atomic_spread);
+  const double all = w.atomics / std::min(t.atomics_per_ns, units * t.address_atomics_per_ns);
+  const double alone = std::max(1.0, w.atomic_sectors) * t.address_float_atomics_per_ns;
+  return std::max(all, w.float_atomics / alone);
+}
+
 }  // namespace
 
 block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t blocks,
@@ -45,16 +54,12 @@ block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t b
       std::max({w.l2_requests / t.l2_requests_per_ns, w.l2_bytes / t.l2_bytes_per_ns,
                 w.memory_bytes / t.memory_bytes_per_ns});
   double memory = n / reach * moving;
-  if (w.atomics > 0)
-    memory = std::max(
-        memory,
-        n * w.atomics /
-            std::min({t.atomics_per_ns, std::max(1.0, w.atomic_pages) * t.page_atomics_per_ns,
-                      std::max(1.0, w.atomic_addresses) * t.address_atomics_per_ns}));
+  memory = std::max(memory, n * atomics_ns(t, w));
   const double far = w.memory_share * t.memory_load_ns + (1 - w.memory_share) * t.l2_load_ns;
   const double missed = far + w.memory_share * w.stores_beside * t.store_beside_ns;
   const double load = w.load_misses * missed + (1 - w.load_misses) * t.l1_load_ns;
-  const double waits = w.steps * t.step_ns + w.loads * load + w.barriers * t.barrier_ns;
+  const double waits = w.steps * t.step_ns + w.loads * load + w.barriers * t.barrier_ns +
+                       w.shared_retries * t.shared_retry_ns;
   // A block that takes the place of another has to begin, and the next one on its multiprocessor
   // begins after it. It ends when the last of its warps has got what it loads.
   const double begins = n / t.blocks_per_ns;

@@ -104,8 +104,10 @@ struct timing_profile {
   double integer_per_ns = 16700;  // comparisons and bits
   double shared_bytes_per_ns = 33450;
   double atomics_per_ns = 150;
-  double page_atomics_per_ns = 14;      // within 4 KiB
-  double address_atomics_per_ns = 1.4;  // at one address
+  double address_atomics_per_ns = 1.36;  // at one address
+  double atomic_spread = 0.7;  // how many times that for n chunks of 256 bytes: n to this power
+  double address_float_atomics_per_ns = 0.57;
+  double shared_retry_ns = 52;  // an atomic of shared memory for which there is no instruction
   double barrier_ns = 10;
   double overlap_norm = 3.5;  // how well what bounds a kernel hides the rest
   double older_first =
@@ -128,7 +130,9 @@ struct block_work {
   double memory_share = 0;   // of the loads that the first cache does not answer
   double load_misses = 0;    // their share
   double stores_beside = 0;  // how much it writes beside that: 1 for half as much and more
-  double atomics = 0, atomic_addresses = 0, atomic_pages = 0;  // the last two of the whole launch
+  double atomics = 0, float_atomics = 0;
+  double atomic_sectors = 0, atomic_chunks = 0;  // of the whole launch
+  double shared_retries = 0;                     // one after the other
   // What its longest thread waits for, one after the other.
   double steps = 0, loads = 0, barriers = 0;
 };

@@ -79,6 +79,31 @@ TEST(access_trace, words_of_one_bank_take_turns_and_one_word_is_for_all) {
   EXPECT_EQ(turns(33), 1);
 }
 
+TEST(access_trace, atomics_of_a_warp_at_one_address_go_in_turn) {
+  const auto turns = [](abi::access_kind kind, std::uint32_t words) {
+    return of(64, 3, kind, false, 4, [=](auto t, auto) { return t % words * 4; }).atomics;
+  };
+  EXPECT_EQ(turns(abi::access_kind::atomic, 1), 3 * 64);
+  EXPECT_EQ(turns(abi::access_kind::atomic, 4), 3 * 16);      // one sector, eight at each word
+  EXPECT_EQ(turns(abi::access_kind::atomic, 32), 3 * 2 * 4);  // four sectors, one at each word
+  EXPECT_EQ(turns(abi::access_kind::joined_atomic, 1), 3 * 2);
+  const auto floats = of(64, 3, abi::access_kind::float_atomic, false, 4,
+                         [](auto, auto) { return std::uint64_t{0}; });
+  EXPECT_EQ(floats.atomics, 3 * 64);
+  EXPECT_EQ(floats.float_atomics, 3 * 64);
+}
+
+TEST(access_trace, sums_of_floats_in_shared_memory_are_tried_again) {
+  const auto retries = [](abi::access_kind kind, std::uint32_t bytes, std::uint32_t words) {
+    return of(64, 3, kind, true, bytes, [=](auto t, auto) { return t % words * 8; }).shared_retries;
+  };
+  EXPECT_EQ(retries(abi::access_kind::atomic, 4, 1), 0);
+  EXPECT_EQ(retries(abi::access_kind::float_atomic, 4, 1), 3 * 64);
+  EXPECT_EQ(retries(abi::access_kind::float_atomic, 4, 16), 3 * 4);
+  EXPECT_GT(retries(abi::access_kind::float_atomic, 8, 1), 3 * 64);
+  EXPECT_LT(retries(abi::access_kind::joined_atomic, 8, 1), 3 * 4);
+}
+
 TEST(access_trace, the_first_times_stand_for_all_of_them) {
   const auto once =
       of(1024, 1, abi::access_kind::load, false, 4, [](auto t, auto) { return t * 4; });

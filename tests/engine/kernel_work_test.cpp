@@ -61,9 +61,12 @@ TEST(kernel_work, tiles_of_rows_are_no_table) {
 }
 
 TEST(kernel_work, atomics_of_all_blocks_may_be_at_one_address) {
-  EXPECT_EQ(of_two(abi::access_kind::atomic, [](auto, auto) { return 0; }).atomic_addresses, 1);
-  const auto own = of_two(abi::access_kind::atomic, [](auto block, auto) { return block * 4; });
-  EXPECT_EQ(own.atomic_addresses, static_cast<double>(blocks));
+  const auto one = of_two(abi::access_kind::atomic, [](auto, auto) { return 0; });
+  EXPECT_EQ(one.atomic_sectors, 1);
+  EXPECT_EQ(one.atomic_chunks, 1);
+  const auto own = of_two(abi::access_kind::atomic, [](auto block, auto) { return block * 32; });
+  EXPECT_EQ(own.atomic_sectors, static_cast<double>(blocks));
+  EXPECT_LT(own.atomic_chunks, own.atomic_sectors);
 }
 
 TEST(kernel_work, samples_are_in_order_and_two_are_neighbours) {
@@ -103,9 +106,23 @@ TEST(kernel_work, atomics_of_any_sample_have_an_address) {
       all.add(index, 64, {}, block_at(index, kind, [](auto, auto) { return 0; }), l2_bytes);
     }
     EXPECT_NEAR(all.work().atomics, 256.0 / static_cast<double>(places.size()), 1e-9) << with;
-    EXPECT_EQ(all.work().atomic_addresses, 1) << with;
-    EXPECT_EQ(all.work().atomic_pages, 1) << with;
+    EXPECT_EQ(all.work().atomic_sectors, 1) << with;
+    EXPECT_EQ(all.work().atomic_chunks, 1) << with;
   }
+}
+
+TEST(kernel_work, blocks_that_take_turns_at_few_addresses_share_them) {
+  const auto sectors = [](std::uint64_t period) {
+    work_samples all;
+    for (const std::uint64_t index : work_samples::places(1056))
+      all.add(index, 1056, {},
+              block_at(index, abi::access_kind::atomic,
+                       [=](auto block, auto) { return block % period * 128; }),
+              l2_bytes);
+    return all.work().atomic_sectors;
+  };
+  EXPECT_LE(sectors(4), 4);
+  EXPECT_EQ(sectors(1 << 20), 1056);
 }
 
 TEST(kernel_work, samples_are_kept_while_blocks_are_missing) {

@@ -67,8 +67,8 @@ TEST(profile, nothing_is_quicker_than_the_memory_and_the_links_it_goes_through) 
     EXPECT_LE(t.memory_bytes_per_ns, t.l2_bytes_per_ns) << p.key;
     EXPECT_LT(t.l1_load_ns, t.l2_load_ns) << p.key;
     EXPECT_LT(t.l2_load_ns, t.memory_load_ns) << p.key;
-    EXPECT_LE(t.address_atomics_per_ns, t.page_atomics_per_ns) << p.key;
-    EXPECT_LE(t.page_atomics_per_ns, t.atomics_per_ns) << p.key;
+    EXPECT_LE(t.address_float_atomics_per_ns, t.address_atomics_per_ns) << p.key;
+    EXPECT_LE(t.address_atomics_per_ns, t.atomics_per_ns) << p.key;
     EXPECT_LE(t.fp32_per_ns, 2.01 * t.issue_per_ns) << p.key;
     EXPECT_LE(t.integer_per_ns, t.issue_per_ns) << p.key;
     EXPECT_LE(t.special_per_ns, t.issue_per_ns) << p.key;

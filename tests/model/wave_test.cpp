@@ -61,17 +61,27 @@ TEST(wave, what_memory_has_is_slower_than_what_a_cache_has) {
 
 TEST(wave, one_address_takes_atomics_in_turn) {
   block_work adds{
-      .warps = 8, .l2_bytes = 32, .atomics = 256, .atomic_addresses = 1e6, .atomic_pages = 1e3};
+      .warps = 8, .l2_bytes = 32, .atomics = 256, .atomic_sectors = 1e5, .atomic_chunks = 1e4};
   const double spread = ns(adds, 1056);
-  adds.atomic_addresses = adds.atomic_pages = 1;
+  adds.atomic_sectors = adds.atomic_chunks = 1;
   EXPECT_GT(ns(adds, 1056), 20 * spread);
 }
 
 TEST(wave, atomics_are_at_one_address_at_least) {
   block_work adds{.warps = 8, .l2_bytes = 32, .atomics = 256};
   const double nowhere = ns(adds, 1056);
-  adds.atomic_addresses = adds.atomic_pages = 1;
+  adds.atomic_sectors = adds.atomic_chunks = 1;
   EXPECT_EQ(nowhere, ns(adds, 1056));
+}
+
+TEST(wave, sums_of_floats_wait_for_each_other_only_at_one_address) {
+  block_work adds{
+      .warps = 8, .l2_bytes = 32, .atomics = 256, .atomic_sectors = 1, .atomic_chunks = 1};
+  const double whole = ns(adds, 1056);
+  adds.float_atomics = adds.atomics;
+  EXPECT_GT(ns(adds, 1056), 2 * whole);
+  adds.atomic_sectors = 8;
+  EXPECT_EQ(ns(adds, 1056), whole);
 }
 
 TEST(wave, only_a_time_moves_the_clock) {

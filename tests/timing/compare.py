@@ -29,8 +29,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
+FITTED = ("timing", "rates", "host", "atomics")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes")
+          "shapes", "everyday")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -58,6 +59,8 @@ GROUPS = (
     ("unseen: pinned copies", 5, 5, r"copies\.(pinned|rows)"),
     ("unseen: pageable copies", 25, 25, r"copies\.pageable"),
     ("unseen: copies inside the device", 5, 15, r"copies\.inside"),
+    ("unseen: counters, sums, histograms", 5, 50, r"everyday\.meet"),
+    ("unseen: other everyday programs", None, None, r"everyday\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
@@ -67,6 +70,8 @@ GROUPS = (
     ("pageable copies", 25, 25, r"copy_wall_us\..*\.pageable\.|sleep_us\..*\.pageable\."),
     ("loads one by one", None, None, r"rates\.follow\.\d"),
     ("instructions and memory, one kind each", 5, 30, r"rates\."),
+    ("atomics of blocks that take turns", None, None, r"atomics\..*\.by_(block|warp)\.(32|256)"),
+    ("atomics that meet", 5, 40, r"atomics\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
@@ -265,7 +270,7 @@ def main():
     if options.merge:
         return merge(options.merge, options.output or options.merge)
     if options.unseen is None:
-        sources = [HERE / "timing.cu", HERE / "rates.cu", HERE / "host.cu"]
+        sources = [HERE / f"{name}.cu" for name in FITTED]
     else:
         sources = [HERE / "unseen" / f"{name}.cu" for name in options.unseen or UNSEEN]
     modelled, recorded = {}, {}

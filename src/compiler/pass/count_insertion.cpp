@@ -26,6 +26,14 @@ bool is_of_texels(const Value* pointer) {
   return any_of(objects, [](const Value* object) { return isa<LoadInst>(object); });
 }
 
+abi::access_kind atomic_kind(const Instruction& atomic) {
+  auto* update = dyn_cast<AtomicRMWInst>(&atomic);
+  if (update && update->isFloatingPointOperation()) {
+    return abi::access_kind::float_atomic;
+  }
+  return is_joined(atomic) ? abi::access_kind::joined_atomic : abi::access_kind::atomic;
+}
+
 // The function's own counters, kept in registers and added to the block's where it returns. What a
 // thread did before it fails is lost, with the launch.
 class counters {
@@ -116,7 +124,7 @@ class counters {
            isa<LoadInst>(inst) ? abi::access_kind::load : abi::access_kind::store);
     } else if (isa<AtomicRMWInst, AtomicCmpXchgInst>(inst)) {
       note(inst.getOperand(0), layout.getTypeStoreSize(inst.getOperand(1)->getType()),
-           abi::access_kind::atomic);
+           atomic_kind(inst));
     } else if (auto* copy = dyn_cast<MemIntrinsic>(&inst)) {
       auto* length = dyn_cast<ConstantInt>(copy->getLength());
       if (!length) {

@@ -5,6 +5,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {
 
@@ -13,8 +14,51 @@ using namespace llvm;
 namespace {
 
 constexpr StringLiteral counted_mark = "sb-counted";
+constexpr StringLiteral joined_mark = "sb.joined";
+
+// Of 32 bits there are instructions that make one number of a warp's; of 64 bits only a sum of
+// equal ones can be made, by a product. h200/atomics.tsv
+bool can_be_joined(const AtomicRMWInst& atomic, const uniformity& uniform) {
+  const unsigned bits = atomic.getType()->getPrimitiveSizeInBits();
+  switch (atomic.getOperation()) {
+    case AtomicRMWInst::Add:
+    case AtomicRMWInst::Sub:
+      return bits == 32 || uniform.is_uniform(atomic.getValOperand());
+    case AtomicRMWInst::And:
+    case AtomicRMWInst::Or:
+    case AtomicRMWInst::Xor:
+    case AtomicRMWInst::Max:
+    case AtomicRMWInst::Min:
+    case AtomicRMWInst::UMax:
+    case AtomicRMWInst::UMin:
+      return bits == 32;
+    default:
+      return false;
+  }
+}
+
+// Here the code is inlined and its built-in variables have names.
+void mark_joined_atomics(Function& body) {
+  SmallVector<AtomicRMWInst*, 4> atomics;
+  for (Instruction& inst : instructions(body)) {
+    if (auto* atomic = dyn_cast<AtomicRMWInst>(&inst)) {
+      atomics.push_back(atomic);
+    }
+  }
+  if (atomics.empty()) {
+    return;
+  }
+  const uniformity uniform(body, team::block);
+  for (AtomicRMWInst* atomic : atomics) {
+    if (uniform.is_uniform(atomic->getPointerOperand()) && can_be_joined(*atomic, uniform)) {
+      atomic->setMetadata(joined_mark, MDNode::get(body.getContext(), {}));
+    }
+  }
+}
 
 }  // namespace
+
+bool is_joined(const Instruction& atomic) { return atomic.hasMetadata(joined_mark); }
 
 bool is_counted(const Function& function) { return function.hasFnAttribute(counted_mark); }
 
@@ -48,6 +92,7 @@ kernel counted_versions::make(kernel& plain) {
   counted.symbol = plain.symbol + ".counted";
   counted.body = copy(*plain.body);
   counted.body->setName(counted.symbol + ".body");
+  mark_joined_atomics(*counted.body);
   plain.counted = counted.symbol;
   return counted;
 }

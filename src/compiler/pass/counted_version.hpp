@@ -25,5 +25,7 @@ class counted_versions {
 
 // Functions that count_insertion shall treat.
 bool is_counted(const llvm::Function& function);
+// Atomics that NVIDIA's compiler makes one for each warp.
+bool is_joined(const llvm::Instruction& atomic);
 
 }  // namespace sb::pass
