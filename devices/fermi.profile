@@ -63,6 +63,10 @@ shared_bytes_per_ns = 1028
 atomics_per_ns = 7
 
 # PCIe 2 x16
+host_read_bytes_per_ns = 5.3           # estimated, as the next ones: an H200's share of its link
+host_written_bytes_per_ns = 5.5
+host_requests_per_ns = 0.06
+host_load_ns = 2000
 to_device.pinned_bytes_per_ns = 5.8
 to_host.pinned_bytes_per_ns = 6.2
 to_device.pageable_bytes_per_ns = 3.5

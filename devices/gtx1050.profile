@@ -53,6 +53,10 @@ shared_bytes_per_ns = 1166
 atomics_per_ns = 7
 
 # PCIe 3 x16
+host_read_bytes_per_ns = 11           # estimated, as the next ones: an H200's share of its link
+host_written_bytes_per_ns = 11.3
+host_requests_per_ns = 0.13
+host_load_ns = 1500
 to_device.pinned_bytes_per_ns = 12
 to_host.pinned_bytes_per_ns = 12.5
 to_device.pageable_bytes_per_ns = 6

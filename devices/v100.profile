@@ -46,6 +46,10 @@ shared_bytes_per_ns = 15667             # 128 bytes a clock and multiprocessor
 atomics_per_ns = 90
 
 # PCIe 3 x16
+host_read_bytes_per_ns = 11.3           # estimated, as the next ones: an H200's share of its link
+host_written_bytes_per_ns = 11.6
+host_requests_per_ns = 0.14
+host_load_ns = 1400
 to_device.pinned_bytes_per_ns = 12.3
 to_host.pinned_bytes_per_ns = 12.9
 to_device.pageable_bytes_per_ns = 6

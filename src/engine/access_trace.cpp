@@ -57,7 +57,8 @@ void access_trace::spent(std::uint32_t thread, std::uint64_t issued, std::uint64
 // Goes through the requests in the order of places, times and warps.
 class access_trace::reader {
  public:
-  reader(access_summary& to, std::uint32_t looked_at) : to_(to), looked_at_(looked_at) {}
+  reader(access_summary& to, std::uint32_t looked_at, range_of memory)
+      : to_(to), looked_at_(looked_at), range_of_(memory) {}
 
   void read(const site& s, std::uint32_t threads) {
     double sampled = 0;
@@ -160,18 +161,39 @@ class access_trace::reader {
 
   void load(const site& s) {
     find_sectors(s);
-    std::uint64_t line = ~std::uint64_t{0}, missed_line = line;
-    const double before = to_.l2_requests;
+    std::uint64_t line = ~std::uint64_t{0}, missed_line = line, host_line = line;
+    const double before = to_.l2_requests, before_host = to_.host_requests;
     for (const auto& [sector, bits] : sectors_) {
       if (sector / line_sectors != line) to_.lines += weight_;
       line = sector / line_sectors;
       if (!loads_.insert(sector).second) continue;
+      if (is_host(sector)) {
+        to_.host_read += weight_ * sector_bytes;
+        if (line != host_line) to_.host_requests += weight_;
+        host_line = line;
+        continue;
+      }
       to_.l2_bytes += weight_ * sector_bytes;
       if (line != missed_line) to_.l2_requests += weight_;
       missed_line = line;
       note(sector, chunk_bytes(loaded_chunks_, sector));
     }
-    if (to_.l2_requests != before) to_.missed_loads += weight_;
+    const bool host = to_.host_requests != before_host;
+    if (host || to_.l2_requests != before) to_.missed_loads += weight_;
+    if (host) to_.missed_host_loads += weight_;
+  }
+
+  // Atomics go there and back, one by one.
+  void write_to_host(bool atomic) {
+    to_.host_written += weight_ * static_cast<double>(sectors_.size()) * sector_bytes;
+    if (atomic) to_.host_requests += weight_ * count_;
+  }
+
+  bool is_host(std::uint64_t sector) {
+    if (range_of_ == nullptr) return false;
+    const std::uint64_t address = sector * sector_bytes;
+    if (address < range_.begin || address >= range_.end) range_ = range_of_(address);
+    return range_.host;
   }
 
   // Threads at one address go one after the other; a sector's others go beside them.
@@ -193,6 +215,10 @@ class access_trace::reader {
     find_sectors(s);
     std::uint64_t line = ~std::uint64_t{0};
     const bool atomic = is_atomic(s.kind);
+    if (is_host(sectors_.front().first)) {
+      write_to_host(atomic);
+      return;
+    }
     if (atomic) meet(s);
     for (const auto& [sector, bits] : sectors_) {
       const double times = bits == ~0u || atomic ? 1 : 2;
@@ -220,6 +246,8 @@ class access_trace::reader {
 
   access_summary& to_;
   std::uint32_t looked_at_;
+  range_of range_of_;
+  memory_range range_;  // that was asked for last
   access_summary::place now_;
   double weight_ = 1;
   std::array<std::uint64_t, lanes> addresses_{};
@@ -230,9 +258,9 @@ class access_trace::reader {
       atomics_;
 };
 
-access_summary access_trace::summary() const {
+access_summary access_trace::summary(range_of memory) const {
   access_summary result;
-  reader all(result, looked_at_);
+  reader all(result, looked_at_, memory);
   for (const site& s : sites_) all.read(s, threads_);
   all.end();
   const auto number = [](std::uint64_t n) { return static_cast<double>(n) / abi::spent_unit; };

@@ -26,6 +26,9 @@ struct access_summary {
   double missed_loads = 0;      // requests of what the block had not loaded before
   double issued = 0;            // by the longest lane of each warp, times the lanes
   double steps = 0, loads = 0;  // of the longest thread
+  // Of the host's memory that is mapped, which the device's caches do not keep.
+  double host_read = 0, host_written = 0, host_requests = 0;
+  double missed_host_loads = 0;  // of the missed loads
   // In global memory: as many as there are threads of a warp at one address, for each sector; and
   // those of them that add floats.
   double atomics = 0, float_atomics = 0;
@@ -52,7 +55,13 @@ class access_trace {
   void touch(std::uint32_t thread, std::uint64_t address, std::uint32_t bytes,
              abi::access_kind kind, bool shared, std::uint32_t place);
   void spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads);
-  [[nodiscard]] access_summary summary() const;
+  // Whether an address is in the host's memory, and where what holds it ends.
+  struct memory_range {
+    bool host = false;
+    std::uint64_t begin = 0, end = 0;
+  };
+  using range_of = memory_range (*)(std::uint64_t address);
+  [[nodiscard]] access_summary summary(range_of memory = nullptr) const;
 
  private:
   struct site {

@@ -92,6 +92,10 @@ block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
   w.l2_requests = s.l2_requests;
   w.l2_bytes = s.l2_bytes;
   w.atomics = s.atomics;
+  w.host_read = s.host_read;
+  w.host_written = s.host_written;
+  w.host_requests = s.host_requests;
+  w.host_misses = s.missed_loads > 0 ? s.missed_host_loads / s.missed_loads : 0;
   w.float_atomics = s.float_atomics;
   w.shared_retries = s.shared_retries;
   w.atomic_sectors = number(s.atomic_addresses.size());

@@ -3,9 +3,22 @@
 #include <utility>
 
 #include "engine/engine_state.hpp"
+#include "engine/memory.hpp"
 #include "engine/modelled.hpp"
 
 namespace sb::engine {
+
+namespace {
+
+access_trace::memory_range range_of_memory(std::uint64_t address) {
+  const auto held = memory::instance().find(reinterpret_cast<const void*>(address));
+  if (!held) return {};
+  const auto begin = reinterpret_cast<std::uint64_t>(held->base);
+  return {held->kind == memory_kind::pinned || held->kind == memory_kind::registered, begin,
+          begin + held->bytes};
+}
+
+}  // namespace
 
 void modelled::run_kernel(const work& w) {
   kernel_run& run = w.what->run;
@@ -126,7 +139,7 @@ bool modelled::look_up_work(node& n) {
 
 void modelled::note_work(const block& b) {
   node& n = *static_cast<node*>(b.run->owner);
-  n.times.work->note(b.index, n.run.blocks, b.counts, b.accesses->summary(),
+  n.times.work->note(b.index, n.run.blocks, b.counts, b.accesses->summary(range_of_memory),
                      static_cast<double>(e_.at(n.device).profile.l2_bytes));
   if (!sampling_) n.times.work->use_samples();  // it had to wait
 }

@@ -198,6 +198,10 @@ void visit_fields(Profile& p, F&& f) {
   f("memory_bytes_per_ns", m.memory_bytes_per_ns, rate);
   f("l2_bytes_per_ns", m.l2_bytes_per_ns, rate);
   f("l2_requests_per_ns", m.l2_requests_per_ns, rate);
+  f("host_read_bytes_per_ns", m.host_read_bytes_per_ns, rate);
+  f("host_written_bytes_per_ns", m.host_written_bytes_per_ns, rate);
+  f("host_requests_per_ns", m.host_requests_per_ns, rate);
+  f("host_load_ns", m.host_load_ns, 0);
   f("copy_bytes_per_ns", m.copy_bytes_per_ns, rate);
   f("copy_inside_ns", m.copy_inside_ns, 0);
   f("issue_per_ns", m.issue_per_ns, rate);

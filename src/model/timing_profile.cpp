@@ -34,6 +34,14 @@ double atomics_ns(const timing_profile& t, const block_work& w) {
   return std::max(all, w.float_atomics / alone);
 }
 
+// Over the link, both ways at once.
+double host_memory_ns(const timing_profile& t, const block_work& w) {
+  if (w.host_read + w.host_written + w.host_requests == 0) return 0;
+  return std::max(w.host_requests / t.host_requests_per_ns,
+                  together(w.host_read / t.host_read_bytes_per_ns,
+                           w.host_written / t.host_written_bytes_per_ns, t.overlap_norm));
+}
+
 }  // namespace
 
 block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t blocks,
@@ -54,9 +62,10 @@ block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t b
       std::max({w.l2_requests / t.l2_requests_per_ns, w.l2_bytes / t.l2_bytes_per_ns,
                 w.memory_bytes / t.memory_bytes_per_ns});
   double memory = n / reach * moving;
-  memory = std::max(memory, n * atomics_ns(t, w));
+  memory = std::max(memory, n * std::max(atomics_ns(t, w), host_memory_ns(t, w)));
   const double far = w.memory_share * t.memory_load_ns + (1 - w.memory_share) * t.l2_load_ns;
-  const double missed = far + w.memory_share * w.stores_beside * t.store_beside_ns;
+  const double near = far + w.memory_share * w.stores_beside * t.store_beside_ns;
+  const double missed = w.host_misses * t.host_load_ns + (1 - w.host_misses) * near;
   const double load = w.load_misses * missed + (1 - w.load_misses) * t.l1_load_ns;
   const double waits = w.steps * t.step_ns + w.loads * load + w.barriers * t.barrier_ns +
                        w.shared_retries * t.shared_retry_ns;

@@ -94,6 +94,10 @@ struct timing_profile {
   double memory_bytes_per_ns = 4150;
   double l2_bytes_per_ns = 8600;
   double l2_requests_per_ns = 145;  // of lines of 128 bytes
+  // Of the host's memory, by kernels, and how long a load waits for it.
+  double host_read_bytes_per_ns = 51, host_written_bytes_per_ns = 52;
+  double host_requests_per_ns = 0.6;
+  double host_load_ns = 1250;
   double copy_bytes_per_ns = 4000;  // inside of the device, reading and writing counted
   double copy_inside_ns = 2400;
   double issue_per_ns = 33450;  // instructions of threads, of any kind
@@ -126,9 +130,11 @@ struct block_work {
   double fp32 = 0, fp64 = 0, fp16 = 0, logic = 0, special = 0;
   double lines = 0, shared_turns = 0;  // of the first cache and of shared memory
   double l2_requests = 0, l2_bytes = 0;
-  double memory_bytes = 0;   // that no cache has
-  double memory_share = 0;   // of the loads that the first cache does not answer
-  double load_misses = 0;    // their share
+  double memory_bytes = 0;  // that no cache has
+  double memory_share = 0;  // of the loads that the first cache does not answer
+  double load_misses = 0;   // their share
+  double host_read = 0, host_written = 0, host_requests = 0;  // of the host's memory
+  double host_misses = 0;                                     // its share of the missed loads
   double stores_beside = 0;  // how much it writes beside that: 1 for half as much and more
   double atomics = 0, float_atomics = 0;
   double atomic_sectors = 0, atomic_chunks = 0;  // of the whole launch

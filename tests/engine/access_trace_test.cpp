@@ -104,6 +104,28 @@ TEST(access_trace, sums_of_floats_in_shared_memory_are_tried_again) {
   EXPECT_LT(retries(abi::access_kind::joined_atomic, 8, 1), 3 * 4);
 }
 
+TEST(access_trace, the_hosts_memory_is_beside_the_devices) {
+  const auto above = [](std::uint64_t address) {
+    return address >= 2 * somewhere ? access_trace::memory_range{true, 2 * somewhere, 3 * somewhere}
+                                    : access_trace::memory_range{false, 0, 2 * somewhere};
+  };
+  access_trace trace;
+  trace.begin(32);
+  const auto own = [](auto t, auto) { return t * 4; };
+  const auto far = [](auto t, auto) { return somewhere + t * 4; };
+  go(trace, 32, 1, abi::access_kind::load, false, 4, own, 0);
+  go(trace, 32, 1, abi::access_kind::load, false, 4, far, 1);
+  go(trace, 32, 1, abi::access_kind::store, false, 4, far, 2);
+  const access_summary all = trace.summary(above);
+  EXPECT_EQ(all.l2_bytes, 128);
+  EXPECT_EQ(all.host_read, 128);
+  EXPECT_EQ(all.host_written, 128);
+  EXPECT_EQ(all.host_requests, 1);
+  EXPECT_EQ(all.missed_loads, 2);
+  EXPECT_EQ(all.missed_host_loads, 1);
+  EXPECT_EQ(trace.summary().host_read, 0);
+}
+
 TEST(access_trace, the_first_times_stand_for_all_of_them) {
   const auto once =
       of(1024, 1, abi::access_kind::load, false, 4, [](auto t, auto) { return t * 4; });

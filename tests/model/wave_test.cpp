@@ -84,6 +84,22 @@ TEST(wave, sums_of_floats_wait_for_each_other_only_at_one_address) {
   EXPECT_EQ(ns(adds, 1056), whole);
 }
 
+TEST(wave, the_hosts_memory_comes_over_the_link) {
+  const timing_profile& t = h200_timing();
+  block_work reads{.warps = 8, .host_read = 102400, .host_requests = 800};
+  const double bytes = 1056 * reads.host_read;
+  EXPECT_NEAR(ns(reads, 1056), bytes / t.host_read_bytes_per_ns, 0.05 * ns(reads, 1056));
+  reads.host_written = reads.host_read;
+  EXPECT_LT(ns(reads, 1056), 1.5 * bytes / t.host_read_bytes_per_ns);
+  // Words here and there are bound by the requests.
+  const block_work words{.warps = 8, .host_read = 8192, .host_requests = 256};
+  EXPECT_GT(ns(words, 1056), 2 * 1056 * words.host_read / t.host_read_bytes_per_ns);
+  // One thread that follows pointers waits for each.
+  const block_work follows{
+      .warps = 1, .load_misses = 1, .host_requests = 100, .host_misses = 1, .loads = 100};
+  EXPECT_GT(ns(follows, 1), 100 * t.host_load_ns);
+}
+
 TEST(wave, only_a_time_moves_the_clock) {
   constexpr double infinite = std::numeric_limits<double>::infinity();
   EXPECT_EQ(rounded_ns(1.5), 2u);

@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-FITTED = ("timing", "rates", "host", "atomics")
+FITTED = ("timing", "rates", "host", "atomics", "host_memory")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
           "shapes", "everyday")
 
@@ -60,6 +60,7 @@ GROUPS = (
     ("unseen: pageable copies", 25, 25, r"copies\.pageable"),
     ("unseen: copies inside the device", 5, 15, r"copies\.inside"),
     ("unseen: counters, sums, histograms", 5, 50, r"everyday\.meet"),
+    ("unseen: kernels in the host's memory", 10, 35, r"everyday\.reach\.(?!beside)"),
     ("unseen: other everyday programs", None, None, r"everyday\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
@@ -72,6 +73,8 @@ GROUPS = (
     ("instructions and memory, one kind each", 5, 30, r"rates\."),
     ("atomics of blocks that take turns", None, None, r"atomics\..*\.by_(block|warp)\.(32|256)"),
     ("atomics that meet", 5, 40, r"atomics\."),
+    ("host memory that kernels reach", 5, 35, r"host_memory\.mapped"),
+    ("managed memory", None, None, r"host_memory\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
