@@ -205,6 +205,7 @@ node.destroy_exec_ns = 330
 timed_record_ns = 1000                  # what a record that keeps the time costs above one that does not
 inside_copy_ns = 2900                   # a copy inside of the device, above cudaMemcpyAsync
 other_stream_ns = 1000                  # a launch into another stream than the last one, above cudaLaunchKernel
+contended_ns = 900                      # a call that brings work, for each other thread that does so within 20 us
 stage_bytes_per_ns = 11.7               # copying pageable memory into the driver's own
 pin_bytes_per_ns = 2.7                  # page-locking of new pages; 5.6 to 2.6, the more the slower
 unpin_bytes_per_ns = 11                 # giving them back

@@ -51,6 +51,9 @@ void modelled::call(std::uint64_t ns) {
 
 void modelled::before_submission(const node& n) {
   pay_rest();
+  const command_kind kind = n.as.kind;
+  if (kind == command_kind::kernel || kind == command_kind::copy || kind == command_kind::fill)
+    pay_for_others();
   if (n.as.kind == command_kind::kernel && std::exchange(last_launch_, n.as.stream) != n.as.stream)
     call(rounded_ns(timing_.other_stream_ns));
   const auto* copy = std::get_if<copy_operation>(&n.what);

@@ -40,7 +40,8 @@ class modelled final : public host_clocks::events {
   // The same while streams are captured: it costs less if it turns out to be part of a graph.
   void host_call_beside_captures(std::uint64_t ns);
   void call_was_captured();
-  void pay_rest();  // of the present call, which was not
+  void pay_rest();        // of the present call, which was not
+  void pay_for_others();  // that bring work at the same time
   // The program's own code on the calling thread, which takes its time if the options say so.
   void host_code_ran();
   void host_code_begins();
@@ -189,6 +190,7 @@ class modelled final : public host_clocks::events {
   std::uint64_t host_function_over_ns_ = 0;
   const node* host_function_ = nullptr;  // that runs
   stream_id last_launch_;
+  std::map<std::uint32_t, std::uint64_t> brought_work_ns_;  // by thread: when it did last
   model_executor executor_;
   host_clocks clocks_;  // last: its thread calls the rest
 };

@@ -32,6 +32,17 @@ void modelled::pay_rest() {
   if (rest_of_call_ns != 0) call(std::exchange(rest_of_call_ns, 0));
 }
 
+// Threads that bring work wait for each other in the driver, each for every other one that does.
+void modelled::pay_for_others() {
+  constexpr std::uint64_t soon_ns = 20000;  // the next work of a thread that brings some
+  const std::uint64_t now = clocks_.now();
+  const std::uint32_t self = clocks_.number();
+  std::erase_if(brought_work_ns_, [&](const auto& one) { return one.second + soon_ns <= now; });
+  const auto others = brought_work_ns_.size() - brought_work_ns_.count(self);
+  brought_work_ns_[self] = now;
+  if (others > 0) call(rounded_ns(static_cast<double>(others) * timing_.contended_ns));
+}
+
 // A thread that does nothing but ask takes longer steps the longer it has asked, so that a second
 // of asking is thousands of calls and not millions. It learns the answer late by as small a share.
 void modelled::found_not_ready() {

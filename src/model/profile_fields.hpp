@@ -156,6 +156,7 @@ void visit_fields(Profile& p, F&& f) {
   f("timed_record_ns", m.timed_record_ns, 0);
   f("inside_copy_ns", m.inside_copy_ns, 0);
   f("other_stream_ns", m.other_stream_ns, 0);
+  f("contended_ns", m.contended_ns, 0);
   f("stage_bytes_per_ns", m.stage_bytes_per_ns, rate);
   f("pin_bytes_per_ns", m.pin_bytes_per_ns, rate);
   f("unpin_bytes_per_ns", m.unpin_bytes_per_ns, rate);

@@ -46,6 +46,7 @@ struct timing_profile {
   double timed_record_ns = 1000;  // what a record that keeps the time costs above one that does not
   double inside_copy_ns = 2900;   // a copy inside of the device, above `calls`
   double other_stream_ns = 0;     // a launch into another stream than the last one, above `calls`
+  double contended_ns = 0;        // bringing work, for each other thread that does so at the time
   double stage_bytes_per_ns = 11;  // copies of pageable memory into the driver's own
   // Page-locking of new pages, giving them back, and page-locking of pages that are there: above
   // the calls' own cost.

@@ -29,7 +29,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-FITTED = ("timing", "rates", "host", "atomics", "host_memory")
+FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
           "shapes", "everyday")
 
@@ -74,7 +74,8 @@ GROUPS = (
     ("atomics of blocks that take turns", None, None, r"atomics\..*\.by_(block|warp)\.(32|256)"),
     ("atomics that meet", 5, 40, r"atomics\."),
     ("host memory that kernels reach", 5, 35, r"host_memory\.mapped"),
-    ("managed memory", None, None, r"host_memory\."),
+    ("threads that launch at the same time", 15, 40, r"threads\.(launch|long|mixed)"),
+    ("managed memory, other calls of threads", None, None, r"host_memory\.|threads\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
