@@ -22,12 +22,6 @@ namespace {
 constexpr unsigned most_guards = 8;        // of a kernel
 constexpr std::size_t largest_body = 800;  // instructions
 
-bool reads_parameter(const LoadInst& load) {
-  // One that is there, whatever the guard says.
-  return reads_constant(load) &&
-         isa<Argument>(load.getPointerOperand()->stripInBoundsConstantOffsets());
-}
-
 class guard_repeater {
  public:
   guard_repeater(guarded_piece& piece, const uniformity& uniform)

@@ -200,11 +200,6 @@ class bound_finder {
            name.starts_with("__sb_nctaid_");
   }
 
-  static bool reads_parameter(const LoadInst& load) {
-    return reads_constant(load) &&
-           isa<Argument>(load.getPointerOperand()->stripInBoundsConstantOffsets());
-  }
-
   Value* made(Value* value) {
     if (isa<Constant>(value)) {
       return value;

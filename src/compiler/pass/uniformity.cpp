@@ -268,6 +268,11 @@ bool reads_constant(const LoadInst& load) {
          (argument && argument->hasNoAliasAttr() && argument->onlyReadsMemory());
 }
 
+bool reads_parameter(const LoadInst& load) {
+  return reads_constant(load) &&
+         isa<Argument>(load.getPointerOperand()->stripInBoundsConstantOffsets());
+}
+
 uniformity::uniformity(Function& function, team team)
     : team_(team), warps_{has_linear_warps(function), has_aligned_warps(function)} {
   for (const BasicBlock& block : function) {

@@ -52,6 +52,8 @@ bool is_warp_meeting(const llvm::Instruction& inst);
 
 // Memory that nobody writes while the kernel runs: parameters and __constant__ variables.
 bool reads_constant(const llvm::LoadInst& load);
+// The load reads a parameter of the kernel: one that is there, whatever guards it.
+bool reads_parameter(const llvm::LoadInst& load);
 
 class uniformity {
  public:
