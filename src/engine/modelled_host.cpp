@@ -44,9 +44,10 @@ void modelled::pay_for_others() {
 }
 
 // A thread that does nothing but ask takes longer steps the longer it has asked, so that a second
-// of asking is thousands of calls and not millions. It learns the answer late by as small a share.
+// of asking is thousands of calls and not millions. It learns the answer late by as small a share,
+// or a millisecond: shares of shares would soon be years.
 void modelled::found_not_ready() {
-  constexpr std::uint64_t patient_calls = 100, share = 1000;
+  constexpr std::uint64_t patient_calls = 100, share = 1000, longest_ns = 1'000'000;
   constexpr std::uint64_t never = ~std::uint64_t{1};
   thread_local std::uint64_t first_call = 0, last_call = never, since_ns = 0;
   if (last_call + 1 != calls_of_thread) {
@@ -54,7 +55,8 @@ void modelled::found_not_ready() {
     since_ns = clocks_.now();
   }
   last_call = calls_of_thread;
-  if (last_call - first_call >= patient_calls) call((clocks_.now() - since_ns) / share);
+  if (last_call - first_call >= patient_calls)
+    call(std::min((clocks_.now() - since_ns) / share, longest_ns));
 }
 
 // --- host functions
