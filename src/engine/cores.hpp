@@ -11,11 +11,12 @@ class core_of_sleeper {
  public:
   // By whoever is about to wake the thread: it comes on another core than this, if it may use one.
   void keep_off_this_core(pid_t thread);
-  // By the thread, once it runs: it may use all its cores again.
+  // By the thread, once it runs: it may use all its cores again, unless somebody else has said
+  // meanwhile which ones.
   void let_free();
 
  private:
-  cpu_set_t all_;
+  cpu_set_t all_, others_;
   bool kept_off_ = false;
 };
 

@@ -3,8 +3,8 @@
 #include <pthread.h>
 
 #include <algorithm>
-#include <csignal>
 
+#include "engine/fault.hpp"
 #include "engine/races.hpp"
 
 namespace sb::engine {
@@ -52,10 +52,7 @@ bool event_watch::stop(std::chrono::milliseconds patience) {
 void event_watch::main() {
   const unwatched quiet;
   pthread_setname_np(pthread_self(), "sb-events");
-  sigset_t all;
-  sigfillset(&all);
-  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  take_only_faults();
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     if (pending_.empty()) {

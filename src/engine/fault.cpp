@@ -271,6 +271,15 @@ int program_sigaction(int signal, const struct sigaction* action, struct sigacti
   return 0;
 }
 
+sigset_t take_only_faults() {
+  sigset_t all, before;
+  sigfillset(&all);
+  for (const auto& answer : answers) sigdelset(&all, answer.signal);
+  sigdelset(&all, SIGABRT);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  return before;
+}
+
 namespace {
 constexpr std::size_t signal_stack_bytes = 64 << 10;
 }

@@ -28,6 +28,10 @@ void install_fault_handlers();
 int program_sigaction(int signal, const struct sigaction* action, struct sigaction* old);
 [[nodiscard]] bool is_fault_signal(int signal);
 
+// From now on the calling thread takes no signals but those of its own faults, whatever mask it has
+// inherited. Answers which it blocked before.
+sigset_t take_only_faults();
+
 // A stack for signal handlers of the calling thread: the ordinary one may have overflowed.
 class signal_stack {
  public:

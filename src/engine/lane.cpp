@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include <csignal>
-
 #include "engine/fault.hpp"
 #include "engine/races.hpp"
 
@@ -49,10 +47,7 @@ bool lane::stop(std::chrono::milliseconds patience) {
 void lane::main() {
   const unwatched quiet;
   pthread_setname_np(pthread_self(), name_);
-  sigset_t all;
-  sigfillset(&all);
-  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  take_only_faults();
   signal_stack handlers;
   std::unique_lock lock(mutex_);
   for (;;) {

@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include <csignal>
-
 #include "engine/fault.hpp"
 #include "engine/float_mode.hpp"
 #include "engine/races.hpp"
@@ -32,10 +30,7 @@ void model_executor::main() {
   const unwatched quiet;
   const device_float_mode as_on_the_device;  // the thread has inherited the program's
   pthread_setname_np(pthread_self(), "sb-model");
-  sigset_t all;
-  sigfillset(&all);
-  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  take_only_faults();
   const signal_stack handlers;
   worker w(stacks_);
   set_current_worker(&w);

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <utility>
 
+#include "engine/fork.hpp"
+
 namespace sb::engine {
 
 struct node_slab {
@@ -43,7 +45,8 @@ node_pool::cache& own_cache() {
 }  // namespace
 
 node_pool::cache::~cache() {
-  leave();
+  // A child has the parent's locks as they were, taken perhaps by threads that it does not have.
+  if (!forked_away()) leave();
   cache_ended = true;
 }
 

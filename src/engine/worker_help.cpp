@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "engine/fault.hpp"
 #include "engine/float_mode.hpp"
 #include "engine/races.hpp"
 #include "engine/worker_pool.hpp"
@@ -17,12 +18,7 @@ namespace {
 // The program's signals wait until its thread is on its own stack again.
 class signals_put_off {
  public:
-  signals_put_off() {
-    sigset_t all;
-    sigfillset(&all);
-    for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
+  signals_put_off() : before_(take_only_faults()) {}
   ~signals_put_off() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
   signals_put_off(const signals_put_off&) = delete;
   signals_put_off& operator=(const signals_put_off&) = delete;

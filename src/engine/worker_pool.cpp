@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
@@ -151,10 +150,7 @@ void worker_pool::main(slot& self) {
   const device_float_mode as_on_the_device;  // the thread has inherited the program's
   pthread_setname_np(pthread_self(), "sb-worker");
   // The program's own signals are for its own threads.
-  sigset_t all;
-  sigfillset(&all);
-  for (int s : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) sigdelset(&all, s);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  take_only_faults();
   prctl(PR_SET_TIMERSLACK, 1000);  // waits of some microseconds are what kernels ask for
   signal_stack handlers;
   worker& w = *self.self;

@@ -20,11 +20,11 @@ cpu_set_t allowed() {
   return cores;
 }
 
-void stay_on(int core) {
+void stay_on(int core, pid_t thread = 0) {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(core, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  ASSERT_EQ(sched_setaffinity(thread, sizeof one, &one), 0);
 }
 
 // Sleeps until it is woken by a thread that stays on `waker_core`; answers where it came.
@@ -32,7 +32,8 @@ struct woken {
   int came_on = -1;
   cpu_set_t allowed_before, allowed_after;
 
-  explicit woken(int waker_core, int own_core = -1) {
+  // `others_say`: a core that somebody else assigns it just before it wakes.
+  explicit woken(int waker_core, int own_core = -1, int others_say = -1) {
     std::atomic<pid_t> thread{0};
     std::atomic<bool> called{false};
     core_of_sleeper place;
@@ -50,6 +51,7 @@ struct woken {
       stay_on(waker_core);
       thread.wait(0);
       place.keep_off_this_core(thread);
+      if (others_say >= 0) stay_on(others_say, thread);
       called = true;
       called.notify_one();
     });
@@ -75,6 +77,15 @@ TEST(cores, a_thread_that_has_one_core_comes_on_that) {
   const woken w(here, here);
   EXPECT_EQ(w.came_on, here);
   EXPECT_TRUE(CPU_EQUAL(&w.allowed_before, &w.allowed_after));
+}
+
+TEST(cores, what_others_say_meanwhile_holds) {
+  const cpu_set_t all = allowed();
+  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one core is all that this process may use";
+  const int here = sched_getcpu();
+  const woken w(here, -1, here);
+  EXPECT_EQ(CPU_COUNT(&w.allowed_after), 1);
+  EXPECT_TRUE(CPU_ISSET(here, &w.allowed_after));
 }
 
 std::string cores_of(const std::filesystem::path& thread) {

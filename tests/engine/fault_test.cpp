@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 
 #include "kernels.hpp"
@@ -64,6 +65,20 @@ TEST(fault, in_a_loop_kernel_is_an_illegal_address_that_sticks) {
   EXPECT_THAT(text, HasSubstr("0x40"));
   EXPECT_EQ(t.e.sticky_error(first_device), status::illegal_address);
   EXPECT_EQ(t.sync(), status::illegal_address);
+}
+
+// As servers do which leave all signals to one thread.
+TEST(fault, is_told_to_a_program_that_blocks_every_signal) {
+  std::thread([] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    engine_test t;
+    text_of([&] {
+      t.e.submit(t.stream(), launch(bad_loop, {10}, {32}, 0));
+      EXPECT_EQ(t.sync(), status::illegal_address);
+    });
+  }).join();
 }
 
 // The pass marks an address that is misaligned. What is accessed as one may be so in words, each of

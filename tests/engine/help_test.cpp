@@ -16,7 +16,7 @@ struct seen {
   std::atomic<int> blocks{0};
   std::atomic<int> by_host{0};
   std::atomic<int> upwards{0};  // by the host, in a mode that is not the device's
-  bool traps_on_host = false;
+  bool traps_on_host = false, faults_on_host = false;
 
   [[nodiscard]] bool on_host() const { return std::this_thread::get_id() == host; }
 };
@@ -34,6 +34,7 @@ void note_block(const char* p, thread_context* self) {
   if (std::fegetround() != FE_TONEAREST) ++s.upwards;
   errno = EDOM;
   if (s.traps_on_host) device::trap(self);
+  if (s.faults_on_host) __builtin_trap();
 }
 
 abi::kernel_info straight(const char* name) {
@@ -109,6 +110,18 @@ TEST_F(help_test, a_block_that_fails_there_fails_as_on_a_worker) {
   EXPECT_NE(text.find("straight"), std::string::npos) << text;
   EXPECT_EQ(t.e.sticky_error(first_device), status::launch_failure);
   EXPECT_EQ(t.sync(), status::launch_failure);
+}
+
+TEST_F(help_test, a_fault_is_told_where_the_thread_blocks_every_signal) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  s.faults_on_host = true;
+  ::testing::internal::CaptureStderr();
+  EXPECT_TRUE(run_until_helped());
+  ::testing::internal::GetCapturedStderr();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  EXPECT_NE(t.e.sticky_error(first_device), status::success);
 }
 
 // Help must not keep workers from what is waited for.
