@@ -20,11 +20,11 @@ def as_recorded(name):
 
 def run(plain, one):
     with tempfile.TemporaryDirectory() as folder:
+        for recording in (HERE / "h200").glob("*.tsv"):
+            shutil.copy(recording, folder)
         for name, values in (("timing.tsv", plain), ("timing_conn1.tsv", one)):
             text = "".join(f"{key}\t{value:.3f}\n" for key, value in values.items())
             (pathlib.Path(folder) / name).write_text(text)
-        for name in ("rates.tsv", "host.tsv"):
-            shutil.copy(HERE / "h200" / name, folder)
         return subprocess.run([sys.executable, "-B", str(HERE / "compare.py"), "--modelled", folder],
                               capture_output=True, text=True)
 
