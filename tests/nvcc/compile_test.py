@@ -146,9 +146,10 @@ class Phases(NvccTest):
 
     def test_warnings_of_a_divided_file_come_once(self):
         self.write("a.cu", self.MANY_KERNELS + "\n__global__ void w(int* p) { p[0] == 1; }\n")
-        done = self.nvcc("-c", "a.cu")
-        self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
-        self.assertLessEqual(done.stderr.count("generated"), 1, done.stderr)
+        for _ in range(6):  # two processes that end at the same time mixed their last words now and then
+            done = self.nvcc("-c", "a.cu")
+            self.assertEqual(done.stderr.count("warning:"), 1, done.stderr)
+            self.assertLessEqual(done.stderr.count("generated"), 1, done.stderr)
 
     def test_a_second_process_that_fails_fails_the_compilation(self):
         self.write("a.cu", self.MANY_KERNELS)

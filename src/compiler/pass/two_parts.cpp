@@ -8,6 +8,7 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Support/raw_ostream.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +34,20 @@ constexpr std::uint64_t least_part = 5;  // of it for the second process, as a f
 constexpr std::uint64_t work_of_function = 60;
 
 pid_t second_process = -1;
+int said_by_second = -1;  // a file in memory that is its standard error
+
+// Both would say the same last line, `1 warning generated`, in pieces that mix.
+void repeat_what_second_said() {
+  std::array<char, 4096> text;
+  for (off_t at = 0;;) {
+    ssize_t length = pread(said_by_second, text.data(), text.size(), at);
+    if (length <= 0) {
+      return;
+    }
+    errs().write(text.data(), static_cast<std::size_t>(length));
+    at += length;
+  }
+}
 
 // The object that it writes belongs to this one's result. Called when this one ends.
 void wait_for_second() {
@@ -42,6 +57,7 @@ void wait_for_second() {
   int status = 0;
   while (waitpid(second_process, &status, 0) < 0 && errno == EINTR) {
   }
+  repeat_what_second_said();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     _exit(1);
   }
@@ -218,6 +234,7 @@ void divide_work(Module& module) {
     }
   }
 
+  said_by_second = memfd_create("said", MFD_CLOEXEC);
   // What is in the buffers would be written twice.
   outs().flush();
   errs().flush();
@@ -225,6 +242,7 @@ void divide_work(Module& module) {
   if (second_process == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);  // who ends the first ends both
     dup2(file, STDOUT_FILENO);
+    dup2(said_by_second, STDERR_FILENO);
   } else if (second_process > 0) {
     std::atexit(wait_for_second);
   }
