@@ -183,10 +183,14 @@ bool issue_before(program& p, std::vector<step_place>& places, number operation,
   return true;
 }
 
+void pin_memory(const trace::trace& t, program& p, const step& call, number operation) {
+  nanoseconds& duration = p.tasks[operation].duration;
+  duration = std::min(duration + call.own(), pinned_copy_time(t, t.operations[operation]));
+}
+
 void pin(const trace::trace& t, program& p, step_place call, number operation) {
-  const trace::operation& o = t.operations[operation];
-  p.tasks[operation].duration = std::min(p.tasks[operation].duration, pinned_copy_time(t, o));
   step& s = p.threads[call.thread][call.index];
+  pin_memory(t, p, s, operation);
   do_not_wait(s);
   s.before = 0;
   s.between = std::min(s.between, async_copy_call_time(t));

@@ -46,7 +46,10 @@ void reorder(program& p, issue_order order);
 
 // --- operations
 
-// The copy's host memory is pinned: its length, and a call that returns at once.
+// The copy's host memory is pinned: its length. Much of a copy of pageable memory may have been
+// done by its call, which filled the driver's buffer.
+void pin_memory(const trace::trace& t, program& p, const step& call, number operation);
+// The same, and a call that returns at once.
 void pin(const trace::trace& t, program& p, step_place call, number operation);
 
 // What a graph costs: in modelled time as its nodes do by the device's profile, or else as the

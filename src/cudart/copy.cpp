@@ -107,6 +107,7 @@ void fill_stage(engine::copy_operation& op, std::shared_ptr<char> buffer) {
   const timing_profile* timing = the_engine().timing();
   if (timing != nullptr && bytes > command_copy_bytes)
     the_engine().spend(static_cast<double>(bytes) / timing->stage_bytes_per_ns);
+  op.snapshot_of = op.source;
   op.source = buffer.get();
   op.source_pitch = op.width;
   op.source_slice = op.width * op.height;

@@ -59,6 +59,7 @@ struct copy_operation {
   bool pageable = false;  // its end on the host is neither pinned nor managed
   // The snapshot of a pageable source, when one was taken; `source` points into it.
   std::shared_ptr<const void> staging;
+  const void* snapshot_of = nullptr;  // with one: the program's own memory
 };
 
 struct fill_operation {

@@ -293,7 +293,22 @@ bool recorder::add_range(const void* address, std::size_t bytes, trace::access h
   return true;
 }
 
-// Variables of the device are no allocations, and pageable memory of the host is none.
+// Pageable memory is no allocation of the runtime's. Each piece of it that copies use counts as
+// one, so that it can be told whether they use the same memory again or other memory.
+void recorder::add_pageable(const void* address, std::size_t bytes, trace::access how) {
+  constexpr std::size_t most = 4096;  // of a program that copies from ever new places
+  if (bytes == 0) return;
+  auto found = pageable_.find({address, bytes});
+  if (found == pageable_.end()) {
+    if (pageable_.size() == most) return;
+    const trace::number piece = out_->allocated(trace::memory_kind::pageable, trace::none, bytes,
+                                                since(clock_()), present().number);
+    found = pageable_.emplace(std::pair(address, bytes), piece).first;
+  }
+  ranges_.push_back({found->second, 0, bytes, how, true});
+}
+
+// Variables of the device are no allocations.
 void recorder::add_copy_ranges(const copy_operation& c, std::size_t source_bytes,
                                std::size_t destination_bytes) {
   const bool to_host = c.direction == copy_direction::device_to_host;
@@ -302,6 +317,10 @@ void recorder::add_copy_ranges(const copy_operation& c, std::size_t source_bytes
   const bool knows_source = add_range(c.source, source_bytes, trace::access::read, true);
   const bool knows_destination =
       add_range(c.destination, destination_bytes, trace::access::write, true);
+  if (c.pageable && from_host && !knows_source)
+    add_pageable(c.staging ? c.snapshot_of : c.source, source_bytes, trace::access::read);
+  if (c.pageable && to_host && !knows_destination)
+    add_pageable(c.destination, destination_bytes, trace::access::write);
   if ((!knows_source && !from_host && !on_host) || (!knows_destination && !to_host && !on_host))
     ranges_.push_back(trace::anything);
 }

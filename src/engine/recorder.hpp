@@ -301,6 +301,7 @@ class recorder final : public allocation_observer {
   void add_kernel_ranges(const kernel_operation& launch);
   void add_copy_ranges(const copy_operation& c, std::size_t source_bytes,
                        std::size_t destination_bytes);
+  void add_pageable(const void* address, std::size_t bytes, trace::access how);
   // False when the memory is not known.
   bool add_range(const void* address, std::size_t bytes, trace::access how, bool exact);
   struct known_memory {
@@ -339,7 +340,8 @@ class recorder final : public allocation_observer {
   std::vector<std::uint32_t> free_notes_;
   std::vector<stream_notes> streams_;  // by id; some have none
   std::vector<std::uint32_t> busy_;    // blocking streams whose last operation may be pending
-  std::map<std::uint32_t, std::uint32_t> legacy_;            // by device
+  std::map<std::uint32_t, std::uint32_t> legacy_;  // by device
+  std::map<std::pair<const void*, std::size_t>, trace::number> pageable_;
   id_ring<node> commands_;                                   // pending ones
   std::vector<std::array<last_work, engine_keys>> engines_;  // by device and engine
   // By device: of the kernels that run, the one with most threads. Another one may wait for room

@@ -46,7 +46,7 @@ void operation_signs::add_kernel(const kernel_operation& k) {
 
 void operation_signs::add_copy(const copy_operation& c) {
   add(c.destination);
-  add(c.source);
+  add(c.staging ? c.snapshot_of : c.source);
   add(c.width);
   add(static_cast<std::uint32_t>(c.direction) | (c.pageable ? 256u : 0u), c.peer.value);
   if (c.height == 1 && c.depth == 1) return;

@@ -77,6 +77,30 @@ class Advice(unittest.TestCase):
     def test_copies_in_the_streams_of_their_data(self):
         self.check("synchronous-copy-in-loop", 12, "copies_back")
 
+    def test_pinning_takes_time_too(self):
+        self.check("pageable-async-copy", 5, "pageable", 16, 0)
+        self.check("pageable-async-copy", 5, "pageable", 16, 1)
+
+    def test_pinning_that_takes_longer_than_it_gains_has_no_cost(self):
+        before = self.explained("pageable", "as_is", 1, 1)
+        self.assertGreaterEqual(self.explained("pageable", "applied", 1, 1)["run"]["length"],
+                                before["run"]["length"])
+        found = before["findings"]
+        self.assertEqual([(f["rule"], f["severity"], f["cost"]) for f in found],
+                         [("pageable-async-copy", "warning", 0)])
+        self.assertIn("it pays, from", found[0]["change"])
+
+    def test_synchronous_copies_of_memory_that_has_to_be_pinned(self):
+        """One finding for each direction: together they are what is gained."""
+        before, after = (self.explained("synchronous", how, 32, 0) for how in ("as_is", "applied"))
+        self.assertEqual([f["rule"] for f in before["findings"]], 2 * ["synchronous-copy-in-loop"])
+        self.assertEqual(after["findings"], [])
+        cost = sum(f["cost"] for f in before["findings"])
+        gained = before["run"]["length"] - after["run"]["length"]
+        self.assertLessEqual(abs(cost - gained) * 100, 10 * gained, (cost, gained))
+        for finding in before["findings"]:
+            self.assertIn("cudaHostRegister", finding["change"])
+
     def test_buffers_that_the_host_fills_and_reads_again_need_their_waits(self):
         for buffers in (1, 2):
             self.assertEqual(self.explained("pipeline", "as_is", buffers, 0)["findings"], [])

@@ -5,7 +5,8 @@
 // that waits, and ends; `behind-kill` is killed while that still waits. `over` waits for records
 // that are over; `before` has a wait too that comes before its record, for an event that is made
 // where another one was. `registers` pins buffers of its own in a loop and keeps them. `rows`
-// copies and sets rows, with gaps between them and without.
+// copies and sets rows, with gaps between them and without. `pageable` copies the same two buffers
+// again and again.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -57,6 +58,16 @@ int main(int argc, char** argv) {
     cudaMemcpy2DAsync(a, 128, b, 100, 100, 8, cudaMemcpyDeviceToDevice, s);
     cudaMemset2DAsync(a, 128, 0, 100, 8, s);
     cudaMemset2DAsync(a, 128, 0, 100, 1, s);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "pageable") == 0) {
+    // Few bytes are staged, and one buffer of the stage follows another.
+    std::vector<float> first(1024), second(1024);
+    for (int i = 0; i < 3; ++i) {
+      for (std::vector<float>* one : {&first, &second})
+        cudaMemcpyAsync(a, one->data(), 4096, cudaMemcpyHostToDevice, s);
+      cudaMemcpyAsync(first.data(), a, 2048, cudaMemcpyDeviceToHost, s);
+    }
     return cudaDeviceSynchronize();
   }
   if (std::strcmp(how, "registers") == 0) {

@@ -92,6 +92,17 @@ class Recording(unittest.TestCase):
             self.assertEqual({(offset, size) for _, offset, size in read}, {("0", "4096")})
             self.assertNotIn("allocation-in-loop", self.rules(trace))
 
+    def test_pieces_of_pageable_memory_are_told_from_each_other(self):
+        for device in ({}, {"STREAMBED_DEVICE": "h200"}):
+            copies = [o for o in self.operations(self.record("pageable", **device)) if o["kind"] == "copy"]
+            pieces = [next(r.split(":")[1:] for r in o["ranges"].split()
+                           if r.startswith("read:" if o["engine"] == "host_to_device" else "write:"))
+                      for o in copies]
+            first, second, part = pieces[:3]
+            self.assertEqual(pieces, [first, second, part] * 3)
+            self.assertEqual([size for _, _, size in (first, second, part)], ["4096", "4096", "2048"])
+            self.assertEqual(len({first[0], second[0], part[0]}), 3)
+
     def test_rows_with_gaps_between_them_are_a_range_that_is_used_somewhere(self):
         ranges = [[r.split(":", 2)[2] for r in o["ranges"].split()] for o in self.operations(self.record("rows"))]
         self.assertEqual(ranges, [["0:800", "0:800"], ["0:800", "0:996~"], ["0:996~"], ["0:100"]])

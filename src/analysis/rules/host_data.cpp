@@ -11,9 +11,14 @@ namespace sb::analysis {
 
 namespace {
 
+// The host and the device both use it while operations run. Pageable memory is the host's alone
+// when the call returns.
+bool is_shared(const trace::allocation& a) {
+  return a.kind == trace::memory_kind::pinned || a.kind == trace::memory_kind::managed;
+}
+
 bool is_host_memory(const trace::trace& t, const trace::byte_range& r) {
-  return r.allocation < t.allocations.size() &&
-         t.allocations[r.allocation].kind != trace::memory_kind::device;
+  return r.allocation < t.allocations.size() && is_shared(t.allocations[r.allocation]);
 }
 
 struct host_touch {
@@ -26,9 +31,7 @@ class turns {
  public:
   turns(const evidence& e, const repeated_call& r)
       : e_(e),
-        has_host_memory_(std::any_of(
-            e.t.allocations.begin(), e.t.allocations.end(),
-            [](const trace::allocation& a) { return a.kind != trace::memory_kind::device; })) {
+        has_host_memory_(std::any_of(e.t.allocations.begin(), e.t.allocations.end(), is_shared)) {
     const std::vector<step>& steps = e.p.threads[r.thread];
     const std::size_t length = r.steps[1] - r.steps[0];
     begin_ = e.t.calls[steps[r.steps[0] - std::min(r.steps[0], length - 1)].call].begin;

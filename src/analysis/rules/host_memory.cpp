@@ -2,44 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/pinning.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
-#include "model/profile.hpp"
 
 namespace sb::analysis {
-
-namespace {
-
-// What it takes to pin what these copies use: of each line that copies, the most that it did.
-struct pinning {
-  std::uint64_t bytes = 0;
-  nanoseconds allocate = 0, in_place = 0;
-};
-
-pinning pinning_of(const trace::trace& t, const std::vector<number>& copies) {
-  std::map<number, std::uint64_t> by_line;
-  for (const number i : copies) {
-    std::uint64_t& most = by_line[t.calls[t.operations[i].call].place];
-    most = std::max(most, t.operations[i].bytes);
-  }
-  const profile* known = find_profile(t.head.profile);
-  const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
-  pinning p;
-  for (const auto& [line, bytes] : by_line) {
-    const auto n = static_cast<double>(bytes);
-    p.bytes += bytes;
-    p.allocate += rounded_ns(call_cost_ns(timing, "cudaMallocHost") + n / timing.pin_bytes_per_ns);
-    p.in_place +=
-        rounded_ns(call_cost_ns(timing, "cudaHostRegister") + n / timing.register_bytes_per_ns);
-  }
-  return p;
-}
-
-}  // namespace
 
 void find_pageable_copies(const evidence& e, findings& out) {
   const std::vector<step_place> where = issuers(e.p);
@@ -61,11 +31,16 @@ void find_pageable_copies(const evidence& e, findings& out) {
     blocked += e.t.calls[o.call].end - e.t.calls[o.call].begin;
   }
   if (copies.empty()) return;
+  const nanoseconds pinned_already = e.gain(changed);
+  if (!e.worth(pinned_already)) return;
+  wait_before_reuse(e.t, changed, copies);
+  add_pinning(e.t, changed, copies);
   const nanoseconds cost = e.gain(changed);
-  if (!e.worth(cost)) return;
+  const bool pays = e.worth(cost);
 
   finding f;
   f.rule = "pageable-async-copy";
+  f.weight = pays ? severity::cost : severity::warning;
   f.title = fmt::format("{} asynchronous cop{} of pageable memory", copies.size(),
                         copies.size() == 1 ? "y" : "ies");
   f.why = fmt::format(
@@ -75,15 +50,8 @@ void find_pageable_copies(const evidence& e, findings& out) {
       "buffer.",
       text_of_bytes(bytes), text_of_time(blocked));
   const pinning pins = pinning_of(e.t, copies);
-  f.change = fmt::format(
-      "Allocate the host memory with cudaMallocHost, or pin it where it is with cudaHostRegister, "
-      "once and outside of the loop. That takes time of its own: about {} and {} for {}{}.",
-      text_of_time(pins.allocate), text_of_time(pins.in_place), text_of_bytes(pins.bytes),
-      pins.allocate < cost ? ""
-      : pins.in_place < cost
-          ? ", of which only the latter is less than this run gains"
-          : ", more than this run gains: it pays when the memory is used for longer");
-  f.cost = cost;
+  f.change = pays ? words_of(pins, cost) : words_of_use(pins, pinned_already, copies.size());
+  f.cost = pays ? cost : 0;
   add_operations(e.t, f, copies);
   for (std::size_t i = 0; i < std::min<std::size_t>(2, copies.size()); ++i) {
     const trace::operation& o = e.t.operations[copies[i]];

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/pinning.hpp"
 #include "analysis/rates.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
@@ -179,57 +180,84 @@ void find_waits_in_loops(const evidence& e, findings& out) {
   }
 }
 
+namespace {
+
+struct copies_of_loop {
+  std::vector<number> all, pageable;
+};
+
+// Synchronous copies of a loop become asynchronous ones with pinned memory, in the streams of their
+// data. The last one is waited for, and where each brings the same result, every `some`th.
+copies_of_loop make_asynchronous(const evidence& e, program& p, const repeated_call& r,
+                                 bool one_result) {
+  const nanoseconds call_time = async_copy_call_time(e.t);
+  copies_of_loop copies;
+  for (std::size_t i = 0; i < r.steps.size(); ++i) {
+    step& s = p.threads[r.thread][r.steps[i]];
+    if (s.last.scope == wait_scope::nothing) continue;
+    for (const issue& k : s.issues) {
+      const trace::operation& o = e.t.operations[k.operation];
+      if (o.kind == trace::operation_kind::copy && o.host_memory == trace::memory_kind::pageable) {
+        pin_memory(e.t, p, s, k.operation);
+        copies.pageable.push_back(k.operation);
+      }
+      p.tasks[k.operation].stream = stream_of_data(e, k.operation);
+      copies.all.push_back(k.operation);
+    }
+    const bool needed = one_result && (r.steps.size() - 1 - i) % some == 0;
+    if (i + 1 < r.steps.size() && !needed) {
+      do_not_wait(s);
+      s.between = std::min(s.between, call_time);
+      for (issue& k : s.issues) k.offset = std::min(k.offset, s.between);
+    }
+  }
+  return copies;
+}
+
+std::string change_of_copies(const evidence& e, const copies_of_loop& copies, bool one_result) {
+  if (!one_result)
+    return "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait "
+           "where the host uses it: behind the loop, or, with buffers of the host in turn, when "
+           "one of them is needed again.";
+  return fmt::format(
+      "Each turn brings the same {} to the host. Where they say whether to go on, look "
+      "at them in every few turns only (the cost is that of every {}th), with "
+      "cudaMemcpyAsync and pinned memory, or let the device decide: a graph with a "
+      "conditional node (cudaGraphCondTypeWhile) loops without the host.",
+      text_of_bytes(e.t.operations[copies.all.front()].bytes), some);
+}
+
+}  // namespace
+
 void find_copies_in_loops(const evidence& e, findings& out) {
   for (const repeated_call& r : e.repeated_calls()) {
     if (class_of(r.name) != call_class::copy) continue;
-    program changed = e.p;
-    const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
-    const nanoseconds call_time = async_copy_call_time(e.t);
     const bool one_result = bring_one_result(e, r);
     if (one_result && sizes_differ(e, r)) continue;
-    std::vector<number> copies;
-    for (std::size_t i = 0; i < r.steps.size(); ++i) {
-      step& s = changed.threads[r.thread][r.steps[i]];
-      if (s.last.scope == wait_scope::nothing) continue;
-      for (const issue& k : s.issues) {
-        const trace::operation& o = e.t.operations[k.operation];
-        if (o.kind == trace::operation_kind::copy &&
-            o.host_memory == trace::memory_kind::pageable) {
-          task& what = changed.tasks[k.operation];
-          what.duration = std::min(what.duration, pinned_copy_time(e.t, o));
-        }
-        changed.tasks[k.operation].stream = stream_of_data(e, k.operation);
-        copies.push_back(k.operation);
-      }
-      const bool needed = one_result && (r.steps.size() - 1 - i) % some == 0;
-      if (i + 1 < r.steps.size() && !needed) {
-        do_not_wait(s);
-        s.between = std::min(s.between, call_time);
-        for (issue& k : s.issues) k.offset = std::min(k.offset, s.between);
-      }
-    }
-    if (copies.size() < 3) continue;
+    program changed = e.p;
+    const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
+    const copies_of_loop copies = make_asynchronous(e, changed, r, one_result);
+    if (copies.all.size() < 3) continue;
+    if (!one_result) wait_before_reuse(e.t, changed, copies.all);
+    const nanoseconds pinned_already = e.gain(changed);
+    if (!e.worth(pinned_already)) continue;
+    const pinning pins = pinning_of(e.t, copies.pageable);
+    add_pinning(e.t, changed, copies.pageable);
     const nanoseconds cost = e.gain(changed);
-    if (!e.worth(cost)) continue;
+    const bool pays = e.worth(cost);
     finding f;
-    add_loop(e, f, calls_of(e.p, r), cost);
+    add_loop(e, f, calls_of(e.p, r), pays ? cost : 0);
     add_assumption(f, parts);
     f.rule = "synchronous-copy-in-loop";
+    f.weight = pays ? severity::cost : severity::warning;
     f.title = fmt::format("{} in a loop", r.name);
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";
-    f.change =
-        one_result
-            ? fmt::format(
-                  "Each turn brings the same {} to the host. Where they say whether to go on, look "
-                  "at them in every few turns only (the cost is that of every {}th), with "
-                  "cudaMemcpyAsync and pinned memory, or let the device decide: a graph with a "
-                  "conditional node (cudaGraphCondTypeWhile) loops without the host.",
-                  text_of_bytes(e.t.operations[copies.front()].bytes), some)
-            : "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait "
-              "where the host uses it: behind the loop, or, with buffers of the host in turn, when "
-              "one of them is needed again.";
-    f.operations = copies;
-    f.count = copies.size();
+    f.change = change_of_copies(e, copies, one_result);
+    if (!copies.pageable.empty())
+      f.change += ' ' + (pays ? words_of(pins, cost)
+                              : words_of_use(pins, pinned_already, copies.all.size()));
+    f.operations = copies.all;
+    f.count = copies.all.size();
     out.push_back(std::move(f));
   }
 }

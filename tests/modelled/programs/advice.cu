@@ -374,6 +374,36 @@ void graph_anew(bool applied) {
   cudaStreamSynchronize(s);
 }
 
+// Pageable memory, in parts or the same each time, to the device and back; applied: pinned where it
+// is. Synchronous copies become asynchronous ones then.
+void pageable(bool applied, int parts, bool same, bool synchronous) {
+  constexpr std::size_t n = 1 << 18, bytes = n * sizeof(float);
+  const std::size_t whole = same ? n : parts * n;
+  float* in = static_cast<float*>(std::calloc(whole, sizeof(float)));
+  float* out = static_cast<float*>(std::calloc(whole, sizeof(float)));
+  float* device;
+  cudaMalloc(&device, bytes);
+  cudaStream_t s;
+  cudaStreamCreate(&s);
+  compute<<<1, 32, 0, s>>>(device, 1);
+  cudaStreamSynchronize(s);
+  for (float* memory : {in, out})
+    if (applied) cudaHostRegister(memory, whole * sizeof(float), 0);
+  for (int k = 0; k < parts; ++k) {
+    const std::size_t at = same ? 0 : k * n;
+    if (synchronous && !applied)
+      cudaMemcpy(device, in + at, bytes, cudaMemcpyHostToDevice);
+    else
+      cudaMemcpyAsync(device, in + at, bytes, cudaMemcpyHostToDevice, s);
+    compute<<<8, 256, 0, s>>>(device, 4000);
+    if (synchronous && !applied)
+      cudaMemcpy(out + at, device, bytes, cudaMemcpyDeviceToHost);
+    else
+      cudaMemcpyAsync(out + at, device, bytes, cudaMemcpyDeviceToHost, s);
+  }
+  cudaStreamSynchronize(s);
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -395,6 +425,8 @@ int main(int count, char** words) {
   if (what == "graph_anew") graph_anew(applied);
   if (what == "equal_streams") equal_streams(applied);
   if (what == "pieces") pieces(applied);
+  if (what == "pageable") pageable(applied, times, length == 1, false);
+  if (what == "synchronous") pageable(applied, times, false, true);
   if (what == "independent") independent(applied, std::atoi(words[3]));
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }

@@ -1,0 +1,120 @@
+#include "analysis/pinning.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analysis/call_rules.hpp"
+#include "analysis/changes.hpp"
+#include "analysis/words.hpp"
+#include "model/profile.hpp"
+
+namespace sb::analysis {
+
+namespace {
+
+const timing_profile& timing_of(const trace::trace& t) {
+  const profile* known = find_profile(t.head.profile);
+  return known == nullptr ? h200_timing() : known->timing;
+}
+
+// The host's memory that a copy uses; null: the trace does not say which.
+const trace::byte_range* on_host(const trace::trace& t, number copy) {
+  for (const trace::byte_range& r : t.operations[copy].ranges) {
+    if (r.allocation < t.allocations.size() &&
+        t.allocations[r.allocation].kind != trace::memory_kind::device) {
+      return &r;
+    }
+  }
+  return nullptr;
+}
+
+// The thread waits for an operation in front of its own code before a step.
+void wait_first(const trace::trace& t, step& s, number operation) {
+  const timing_profile& timing = timing_of(t);
+  const nanoseconds later = s.gap + rounded_ns(call_cost_ns(timing, "cudaEventRecord") +
+                                               call_cost_ns(timing, "cudaEventSynchronize"));
+  s.first = {wait_scope::operation, operation};
+  s.gap = 0;
+  s.between += later;
+  for (issue& k : s.issues) k.offset += later;
+}
+
+}  // namespace
+
+pinning pinning_of(const trace::trace& t, const std::vector<number>& copies) {
+  std::map<number, std::uint64_t> by_line;
+  std::set<number> seen;
+  for (const number i : copies) {
+    const trace::operation& o = t.operations[i];
+    const trace::byte_range* piece = on_host(t, i);
+    if (piece != nullptr && !seen.insert(piece->allocation).second) continue;
+    by_line[o.call < t.calls.size() ? t.calls[o.call].place : none] += o.bytes;
+  }
+  const timing_profile& timing = timing_of(t);
+  pinning p;
+  for (const auto& [line, bytes] : by_line) {
+    const auto n = static_cast<double>(bytes);
+    p.bytes += bytes;
+    p.allocate += rounded_ns(call_cost_ns(timing, "cudaMallocHost") + n / timing.pin_bytes_per_ns);
+    p.in_place +=
+        rounded_ns(call_cost_ns(timing, "cudaHostRegister") + n / timing.register_bytes_per_ns);
+  }
+  return p;
+}
+
+void add_pinning(const trace::trace& t, program& p, const std::vector<number>& copies) {
+  const std::vector<step_place> where = issuers(p);
+  std::map<number, std::vector<number>> by_thread;
+  for (const number i : copies)
+    if (where[i].thread != none) by_thread[where[i].thread].push_back(i);
+  for (const auto& [thread, own] : by_thread)
+    p.threads[thread].front().gap += pinning_of(t, own).in_place;
+}
+
+void wait_before_reuse(const trace::trace& t, program& p, const std::vector<number>& copies) {
+  const std::set<number> these(copies.begin(), copies.end());
+  for (std::vector<step>& steps : p.threads) {
+    // By place: the copy that used it last, if nothing waited since.
+    std::map<std::pair<number, std::uint64_t>, number> last;
+    for (step& s : steps) {
+      const bool waits =
+          s.first.scope != wait_scope::nothing || s.last.scope != wait_scope::nothing;
+      for (const issue& k : s.issues) {
+        const trace::byte_range* r =
+            these.contains(k.operation) ? on_host(t, k.operation) : nullptr;
+        if (r == nullptr) continue;
+        const auto [before, first] = last.try_emplace({r->allocation, r->offset}, k.operation);
+        if (!first) wait_first(t, s, std::exchange(before->second, k.operation));
+      }
+      if (waits) last.clear();
+    }
+  }
+}
+
+std::string words_of(const pinning& pins, nanoseconds cost) {
+  return fmt::format(
+      "Pin that memory once, before the first copy: cudaHostRegister takes about {} for {}, which "
+      "the cost counts; cudaMallocHost instead of malloc takes {}{}. The call then returns before "
+      "the copy is done: wait for it before the host writes or reads the memory.",
+      text_of_time(pins.in_place), text_of_bytes(pins.bytes), text_of_time(pins.allocate),
+      pins.allocate < cost + pins.in_place ? "" : ", more than this run gains");
+}
+
+std::string words_of_use(const pinning& pins, nanoseconds gain, std::size_t copies) {
+  const std::size_t from =
+      static_cast<std::size_t>(pins.in_place * copies / std::max<nanoseconds>(1, gain)) + 1;
+  return fmt::format(
+      "In this run pinning takes longer than it gains: cudaHostRegister about {} for {} "
+      "(cudaMallocHost {}), against {} by {} cop{}. In one that copies this memory more often it "
+      "pays, "
+      "from about {} such copies on. The call then returns before the copy is done: wait "
+      "for it before the host writes or reads the memory.",
+      text_of_time(pins.in_place), text_of_bytes(pins.bytes), text_of_time(pins.allocate),
+      text_of_time(gain), copies, copies == 1 ? "y" : "ies", from);
+}
+
+}  // namespace sb::analysis
