@@ -140,9 +140,66 @@ TEST(FindingsOfParts, AnEventBehindAllPartsIsRecordedLateForTheFirst) {
     const finding f = found(late, "event-recorded-late");
     EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(late.end - mended.end), 10'000.0);
     EXPECT_NE(f.change.find("an event behind each"), std::string::npos) << f.change;
+    // One behind the first alone would be a race.
+    EXPECT_EQ(f.change.find("right behind"), std::string::npos) << f.change;
     EXPECT_EQ(assumes(f), one_allocation);
     expect_without(mended, "event-recorded-late");
   }
+}
+
+TEST(FindingsOfParts, AnEventBehindEachPartTakesCallsOfItsOwn) {
+  // What is brought and used takes less than the calls that a record and a wait more are.
+  const auto program = [](recorded how) {
+    program_builder b;
+    b.event_cost = 20_us;
+    const number in = b.stream(), work = b.stream(), both = b.event(), first = b.event();
+    const number one = b.allocation(trace::memory_kind::device, part);
+    const number other = b.allocation(trace::memory_kind::device, part);
+    b.line(50).kernel(in, "produce", 40_us);
+    b.writes(one);
+    if (how == recorded::behind_each) b.line(51).record(in, first);
+    b.line(52).kernel(in, "produce", 70_us);
+    b.writes(other);
+    b.line(53).record(in, both);
+    b.line(54).wait(work, how == recorded::behind_each ? first : both);
+    b.line(55).kernel(work, "use", 60_us);
+    b.reads(one);
+    if (how == recorded::behind_each) b.line(54).wait(work, both);
+    b.line(56).kernel(work, "use", 60_us);
+    b.reads(other);
+    b.synchronize();
+    return b.run();
+  };
+  const trace::trace late = program(recorded::behind_all), mended = program(recorded::behind_each);
+  const finding f = found(late, "event-recorded-late");
+  EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(late.end - mended.end), 4'000.0);
+}
+
+// What a third stream uses it has by way of the second, which does not use it itself.
+trace::trace by_way_of_another(bool uses) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), s3 = b.stream(), e = b.event(), f = b.event();
+  const number data = b.allocation(trace::memory_kind::device, part);
+  const number other = b.allocation(trace::memory_kind::device, part);
+  b.line(60).kernel(s1, "produce", 50_us);
+  b.writes(data);
+  b.line(61).kernel(s1, "produce_more", 300_us);
+  b.writes(other);
+  b.line(62).record(s1, e);
+  b.line(63).wait(s2, e);
+  b.line(64).kernel(s2, "use", 300_us);
+  b.reads(data);
+  b.line(65).record(s2, f);
+  b.line(66).wait(s3, f);
+  b.line(67).kernel(s3, "use_later", 50_us);
+  b.reads(uses ? other : data);
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfParts, AnEventThatAThirdStreamReliesOnIsNotLate) {
+  expect_without(by_way_of_another(true), "event-recorded-late");
+  EXPECT_GT(found(by_way_of_another(false), "event-recorded-late").cost, 280_us);
 }
 
 TEST(FindingsOfParts, AnEventBehindAllThatTheFirstKernelNeedsIsHealthy) {

@@ -56,6 +56,11 @@ class Advice(unittest.TestCase):
     def test_an_event_behind_several_parts(self):
         self.check("event-recorded-late", 5, "brought")
 
+    def test_an_event_behind_each_of_two_results(self):
+        self.check("event-recorded-late", 5, "two_results", 10, 20000)
+        self.check("event-recorded-late", 10, "two_results", 10, 3000)
+        self.assertEqual(self.explained("two_results", "as_is", 5, 200)["findings"], [])
+
     def test_a_wait_one_turn_later(self):
         self.check("wait-in-loop", 2, "parts_out")
 

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
+#include "analysis/device_order.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/rules/stream_lists.hpp"
 #include "analysis/words.hpp"
@@ -53,66 +55,140 @@ first_part first_part_of(const evidence& e, const allocation_parts& parts,
   return {};
 }
 
+// A wait for a record in front of which there is more than its stream needs.
+struct late_record {
+  number wait = none;
+  number needed = none;    // the work in front of the record that it needs, or needs first
+  nanoseconds beside = 0;  // how long the rest takes
+  bool in_parts = false;   // it needs the rest later
+};
+
+class late_records {
+ public:
+  explicit late_records(const evidence& e) : e_(e), t_(e.t), lists_(e.t), places_(issuers(e.p)) {}
+
+  [[nodiscard]] std::optional<late_record> look(number wait) const {
+    const trace::operation& o = t_.operations[wait];
+    if (o.kind != trace::operation_kind::event_wait || o.record == none ||
+        t_.operations[o.record].stream >= t_.streams.size()) {
+      return std::nullopt;
+    }
+    const std::vector<number>& theirs = in_front(wait);
+    const std::vector<number>& ours = lists_.of[o.stream];
+    const std::size_t end = lists_.at[o.record], at = lists_.at[wait];
+    late_record found{.wait = wait};
+    for (std::size_t i = end; i-- > 0 && end - i < far && found.needed == none;) {
+      const trace::operation& before = t_.operations[theirs[i]];
+      for (std::size_t k = at + 1; k < std::min(ours.size(), at + far); ++k) {
+        if (share_data(before, t_.operations[ours[k]], data_view::careful)) {
+          found.needed = theirs[i];
+          break;
+        }
+      }
+      if (found.needed == none) found.beside += e_.p.tasks[theirs[i]].duration;
+    }
+    if (found.needed == none) return std::nullopt;
+    if (found.beside > 0) return found;
+    const first_part part = first_part_of(e_, e_.parts(), lists_, wait);
+    if (part.needed == none || part.beside == 0) return std::nullopt;
+    return late_record{wait, part.needed, part.beside, true};
+  }
+
+  // The wait is for the work that its stream needs; in parts, there is one for each of them.
+  void apply(program& p, const late_record& late) const {
+    if (!late.in_parts) {
+      p.tasks[late.wait].record = late.needed;
+      return;
+    }
+    const number record = t_.operations[late.wait].record;
+    const std::vector<number>& theirs = in_front(late.wait);
+    const std::vector<number>& ours = lists_.of[t_.operations[late.wait].stream];
+    for (const number one : ours)
+      if (t_.operations[one].record == record) p.tasks[one].record = none;
+    std::size_t over = 0;  // of what is in front of the record
+    const std::size_t end = std::min(ours.size(), lists_.at[late.wait] + far);
+    for (std::size_t k = lists_.at[late.wait] + 1; k < end; ++k) {
+      std::size_t i = lists_.at[record];
+      while (i > over && lists_.at[record] - i < far &&
+             !e_.parts().share_data(t_.operations[theirs[i - 1]], t_.operations[ours[k]]))
+        --i;
+      if (i <= over || lists_.at[record] - i == far) continue;
+      // The first wait and the last record are there.
+      if (over > 0) add_call(p, ours[k], late.wait, &step::before);
+      if (i < lists_.at[record]) add_call(p, theirs[i - 1], record, &step::after);
+      over = i;
+      p.tasks[ours[k]].after.push_back(theirs[i - 1]);
+    }
+  }
+
+  // Nothing that meets in memory loses its order, be it by way of other streams or of the host.
+  [[nodiscard]] bool keep_order(const program& changed) const {
+    return keeps_order(t_, e_.parts(), device_order(t_, e_.p), device_order(t_, changed));
+  }
+
+ private:
+  [[nodiscard]] const std::vector<number>& in_front(number wait) const {
+    return lists_.of[t_.operations[t_.operations[wait].record].stream];
+  }
+
+  // One more call as that of an operation, before or behind the call that issues another one.
+  void add_call(program& p, number beside, number like, nanoseconds step::* where) const {
+    const step_place at = places_[beside], known = places_[like];
+    if (at.thread == none || known.thread == none) return;
+    p.threads[at.thread][at.index].*where += e_.p.threads[known.thread][known.index].own();
+  }
+
+  const evidence& e_;
+  const trace::trace& t_;
+  const stream_lists lists_;
+  const std::vector<step_place> places_;
+};
+
+std::string change_of(bool whole, bool in_parts) {
+  std::string change;
+  if (whole)
+    change =
+        "Record an event right behind the work whose result the other stream uses, and let that "
+        "stream wait for it. What needs the work behind that has to wait for the later event as "
+        "before. ";
+  if (in_parts)
+    change +=
+        "Where the other stream uses several results one after another, record an event behind "
+        "each of them, and wait for each in front of what uses it. ";
+  change.pop_back();
+  return change;
+}
+
 }  // namespace
 
 void find_late_records(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
   const std::vector<held_operation> waits = held_by(t, trace::wait_cause::event);
   if (waits.empty()) return;
-  const stream_lists lists(t);
-  const allocation_parts& parts = e.parts();
-  const std::vector<std::vector<number>>& streams = lists.of;
-  const std::vector<std::size_t>& at = lists.at;
+  const late_records records(e);
+  // A line is changed as a whole.
+  std::map<number, std::vector<late_record>> by_line;
+  for (const held_operation& h : waits)
+    if (const auto late = records.look(h.operation))
+      by_line[place_of(t, h.operation)].push_back(*late);
 
   program changed = e.p;
-  std::vector<held_operation> held;
-  std::vector<number> records;
-  bool in_parts = false;
-  for (const held_operation& h : waits) {
-    const trace::operation& wait = t.operations[h.operation];
-    if (wait.kind != trace::operation_kind::event_wait || wait.record == none ||
-        e.t.operations[wait.record].stream >= e.t.streams.size()) {
-      continue;
-    }
-    const std::vector<number>& theirs = streams[t.operations[wait.record].stream];
-    const std::vector<number>& ours = streams[wait.stream];
-    const std::size_t end = at[wait.record];
-    // The last operation in front of the record that someone behind the wait needs.
-    std::size_t needed = end;
-    nanoseconds beside = 0;  // what lies between
-    for (std::size_t i = end; i-- > 0 && end - i < far && needed == end;) {
-      const trace::operation& before = t.operations[theirs[i]];
-      for (std::size_t k = at[h.operation] + 1; k < std::min(ours.size(), at[h.operation] + far);
-           ++k) {
-        if (share_data(before, t.operations[ours[k]], data_view::careful)) {
-          needed = i;
-          break;
-        }
-      }
-      if (needed == end) beside += changed.tasks[theirs[i]].duration;
-    }
-    if (needed == end) continue;
-    if (beside == 0) {
-      const first_part part = first_part_of(e, parts, lists, h.operation);
-      if (part.needed == none || part.beside == 0) continue;
-      // An event behind each part: what the data needs is all that is left of the waits for this
-      // one.
-      for (const number one : ours)
-        if (t.operations[one].record == wait.record) changed.tasks[one].record = none;
-      held.push_back({h.operation, {.from = part.needed, .cause = h.by.cause}, part.beside});
-      records.push_back(wait.record);
-      in_parts = true;
-      continue;
-    }
-    changed.tasks[h.operation].record = theirs[needed];
-    held.push_back({h.operation, {.from = theirs[needed], .cause = h.by.cause}, beside});
-    records.push_back(wait.record);
+  const bool followed = can_be_followed(t, e.p);
+  if (!followed) keep_data_order(t, changed, e.parts());
+  std::vector<late_record> held;
+  for (const auto& [line, these] : by_line) {
+    program more = changed;
+    for (const late_record& one : these) records.apply(more, one);
+    if (followed && !records.keep_order(more)) continue;
+    changed = std::move(more);
+    held.insert(held.end(), these.begin(), these.end());
   }
   if (held.empty()) return;
-  const assumes_parts assumed = in_parts ? keep_data_order(t, changed, parts) : assumes_parts::no;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 
+  const auto parted = [](const late_record& l) { return l.in_parts; };
+  const bool in_parts = std::any_of(held.begin(), held.end(), parted);
   finding f;
   f.rule = "event-recorded-late";
   f.title = fmt::format("{} event{} recorded later than the waiting stream needs", held.size(),
@@ -121,19 +197,21 @@ void find_late_records(const evidence& e, findings& out) {
       "An event stands for all work in front of it in its stream. Between the work whose result "
       "the "
       "other stream uses and the record there is more.";
-  f.change = "Call cudaEventRecord right behind the work whose result the other stream uses.";
-  if (in_parts)
-    f.change +=
-        " Where that uses several results one after another, record an event behind each, and wait "
-        "for each in front of what uses it.";
+  f.change = change_of(!std::all_of(held.begin(), held.end(), parted), in_parts);
   f.cost = cost;
-  add_operations(t, f, records);
+  std::vector<number> of;
+  for (const late_record& one : held) of.push_back(t.operations[one.wait].record);
+  add_operations(t, f, of);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, held.size()); ++i) {
-    f.evidence.push_back(fmt::format("{} needs {}; {} of other work comes before the record",
-                                     stream_name(t, t.operations[held[i].operation].stream),
-                                     name_of(t, held[i].by.from), text_of_time(held[i].time)));
+    f.evidence.push_back(fmt::format("{} needs {}{}; {} of other work comes before the record",
+                                     stream_name(t, t.operations[held[i].wait].stream),
+                                     name_of(t, held[i].needed), held[i].in_parts ? " first" : "",
+                                     text_of_time(held[i].beside)));
   }
-  add_assumption(f, assumed);
+  if (in_parts) {
+    program copy = e.p;
+    add_assumption(f, keep_data_order(t, copy, e.parts()));
+  }
   out.push_back(std::move(f));
 }
 

@@ -404,6 +404,44 @@ void pageable(bool applied, int parts, bool same, bool synchronous) {
   cudaStreamSynchronize(s);
 }
 
+__global__ void add(float* sum, const float* a, const float* b) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  sum[i] = a[i] + b[i];
+}
+__global__ void advance(float* to, const float* from, int turns) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = from[i];
+  for (int k = 0; k < turns; ++k) x = x * 0.999f + 0.5f;
+  to[i] = x;
+}
+
+// A stream waits for two results, of which it needs the first at once; applied: for each by itself.
+void two_results(bool applied, int times, int length) {
+  float *x, *a, *b, *sum;
+  for (float** memory : {&x, &a, &b, &sum}) cudaMalloc(memory, 8 * 256 * sizeof(float));
+  cudaStream_t s, t;
+  for (cudaStream_t* one : {&s, &t}) cudaStreamCreateWithFlags(one, cudaStreamNonBlocking);
+  cudaEvent_t first, both, joined;
+  for (cudaEvent_t* one : {&first, &both, &joined})
+    cudaEventCreateWithFlags(one, cudaEventDisableTiming);
+  advance<<<1, 32, 0, s>>>(a, x, 1);
+  add<<<1, 32, 0, s>>>(sum, a, b);
+  cudaDeviceSynchronize();
+  for (int k = 0; k < times; ++k) {
+    advance<<<8, 256, 0, s>>>(x, sum, length);
+    if (applied) cudaEventRecord(first, s);
+    advance<<<8, 256, 0, s>>>(a, x, length);
+    cudaEventRecord(both, s);
+    cudaStreamWaitEvent(t, applied ? first : both, 0);
+    advance<<<8, 256, 0, t>>>(b, x, length);
+    if (applied) cudaStreamWaitEvent(t, both, 0);
+    add<<<8, 256, 0, t>>>(sum, a, b);
+    cudaEventRecord(joined, t);
+    cudaStreamWaitEvent(s, joined, 0);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -425,6 +463,7 @@ int main(int count, char** words) {
   if (what == "graph_anew") graph_anew(applied);
   if (what == "equal_streams") equal_streams(applied);
   if (what == "pieces") pieces(applied);
+  if (what == "two_results") two_results(applied, times, length);
   if (what == "pageable") pageable(applied, times, length == 1, false);
   if (what == "synchronous") pageable(applied, times, false, true);
   if (what == "independent") independent(applied, std::atoi(words[3]));

@@ -1,0 +1,212 @@
+#include "analysis/device_order.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace sb::analysis {
+
+namespace {
+
+constexpr std::size_t most_operations = 20000, most_streams = 64;
+constexpr std::size_t most_looks = 4'000'000;  // at operations that may meet
+
+using positions = device_order::positions;
+
+void join(positions& to, const positions& from) {
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
+}
+
+bool is_work(const trace::operation& o) {
+  switch (o.kind) {
+    case trace::operation_kind::event_record:
+    case trace::operation_kind::event_wait:
+    case trace::operation_kind::marker:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// What it touches is not known, or not all of it.
+bool is_unknown(const trace::operation& o) {
+  const bool has_ranges = o.kind == trace::operation_kind::kernel ||
+                          o.kind == trace::operation_kind::copy ||
+                          o.kind == trace::operation_kind::fill;
+  return !has_ranges || o.ranges.empty() || touches_anything(o);
+}
+
+bool touches_host(const trace::trace& t, const trace::operation& o) {
+  if (is_unknown(o) || o.host_memory != trace::memory_kind::device) return true;
+  return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
+    return r.allocation >= t.allocations.size() ||
+           t.allocations[r.allocation].kind != trace::memory_kind::device;
+  });
+}
+
+}  // namespace
+
+device_order::device_order(const trace::trace& t, const program& p)
+    : t_(t),
+      lists_(t.streams.size()),
+      place_(t.operations.size(), 0),
+      before_(t.operations.size()) {
+  positions host(lists_.size(), 0);
+  for (const std::vector<step>& steps : p.threads) {
+    for (const step& s : steps) {
+      wait(p, s.first, host);
+      for (const issue& i : s.issues) add(p, i.operation, host);
+      wait(p, s.last, host);
+      host_.push_back(host);
+    }
+  }
+}
+
+void device_order::add_last(number stream, positions& to) const {
+  if (!lists_[stream].empty()) add_operation(lists_[stream].back(), to);
+}
+
+void device_order::add_kind(const program& p, stream_kind kind, number device,
+                            positions& to) const {
+  for (number s = 0; s < lists_.size(); ++s) {
+    if (p.streams[s].kind == kind && p.streams[s].device == device) add_last(s, to);
+  }
+}
+
+void device_order::add_stream(const program& p, number stream, positions& to) const {
+  add_last(stream, to);
+  const program_stream& s = p.streams[stream];
+  if (s.kind == stream_kind::legacy) add_kind(p, stream_kind::blocking, s.device, to);
+}
+
+// It is over, and with it all that was in front of it.
+void device_order::add_operation(number operation, positions& to) const {
+  if (before_[operation].empty()) return;
+  join(to, before_[operation]);
+  std::uint32_t& of_stream = to[t_.operations[operation].stream];
+  of_stream = std::max(of_stream, place_[operation]);
+}
+
+void device_order::add(const program& p, number operation, const positions& host) {
+  const number stream = t_.operations[operation].stream;
+  positions mine = host;
+  add_stream(p, stream, mine);
+  if (p.streams[stream].kind == stream_kind::blocking)
+    add_kind(p, stream_kind::legacy, p.streams[stream].device, mine);
+  const task& what = p.tasks[operation];
+  if (what.record != none) add_operation(what.record, mine);
+  for (const number other : what.after) add_operation(other, mine);
+  before_[operation] = std::move(mine);
+  lists_[stream].push_back(operation);
+  place_[operation] = static_cast<std::uint32_t>(lists_[stream].size());
+}
+
+void device_order::wait(const program& p, const host_wait& w, positions& host) const {
+  switch (w.scope) {
+    case wait_scope::nothing:
+      return;
+    case wait_scope::operation:
+      return add_operation(w.target, host);
+    case wait_scope::stream:
+      return add_stream(p, w.target, host);
+    case wait_scope::device:
+      for (number s = 0; s < lists_.size(); ++s) {
+        if (p.streams[s].device == w.target) add_last(s, host);
+      }
+      return;
+  }
+}
+
+namespace {
+
+// Whether nothing is lost by a change.
+class comparison {
+ public:
+  comparison(const trace::trace& t, const allocation_parts& parts, const device_order& with,
+             const device_order& less)
+      : t_(t), parts_(parts), with_(with), less_(less) {}
+
+  [[nodiscard]] bool is_same() {
+    for (std::size_t i = 0; i < with_.host().size(); ++i) {
+      const bool lost = any_between(less_.host()[i], with_.host()[i], [&](number a) {
+        return is_work(t_.operations[a]) && touches_host(t_, t_.operations[a]);
+      });
+      if (lost) return false;
+    }
+    for (const std::vector<number>& list : with_.streams()) {
+      for (const number b : list) {
+        const trace::operation& o = t_.operations[b];
+        if (!is_work(o)) continue;
+        const bool lost = any_between(less_.before(b), with_.before(b), [&](number a) {
+          const trace::operation& other = t_.operations[a];
+          return is_work(other) && (is_unknown(o) || is_unknown(other) ||
+                                    parts_.share_data(other, o) || share_pageable(o, other));
+        });
+        if (lost) return false;
+      }
+    }
+    return looks_ < most_looks;
+  }
+
+ private:
+  // Memory that is no allocation of the runtime's: where it lies is not in a trace.
+  static bool share_pageable(const trace::operation& a, const trace::operation& b) {
+    const auto has = [](const trace::operation& o) {
+      return o.host_memory == trace::memory_kind::pageable ||
+             std::any_of(o.ranges.begin(), o.ranges.end(),
+                         [](const trace::byte_range& r) { return r.allocation == none; });
+    };
+    return has(a) && has(b);
+  }
+
+  // Of the operations that are over by `more`, but not by `less`.
+  template <class Test>
+  bool any_between(const positions& less, const positions& more, Test test) {
+    for (std::size_t s = 0; s < more.size(); ++s) {
+      for (std::uint32_t i = less[s]; i < more[s]; ++i) {
+        if (++looks_ >= most_looks) return true;
+        if (test(with_.streams()[s][i])) return true;
+      }
+    }
+    return false;
+  }
+
+  const trace::trace& t_;
+  const allocation_parts& parts_;
+  const device_order& with_;
+  const device_order& less_;
+  std::size_t looks_ = 0;
+};
+
+}  // namespace
+
+bool keeps_order(const trace::trace& t, const allocation_parts& parts, const device_order& as_it_is,
+                 const device_order& changed) {
+  return comparison(t, parts, as_it_is, changed).is_same();
+}
+
+bool can_be_followed(const trace::trace& t, const program& p) {
+  if (t.head.end != trace::ending::complete || t.operations.size() > most_operations ||
+      t.streams.size() > most_streams)
+    return false;
+  number thread = none;
+  std::vector<bool> issued(t.operations.size(), false);
+  for (number i = 0; i < p.threads.size(); ++i) {
+    if (p.threads[i].empty()) continue;
+    if (thread != none) return false;
+    thread = i;
+    for (const step& s : p.threads[i]) {
+      for (const issue& k : s.issues) issued[k.operation] = true;
+    }
+  }
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const trace::operation& o = t.operations[i];
+    if (!issued[i] || o.in_graph || o.graph != none || !o.after.empty() ||
+        o.stream >= t.streams.size())
+      return false;
+  }
+  return std::none_of(t.calls.begin(), t.calls.end(), [](const trace::call& c) {
+    return c.name.find("Query") != std::string::npos || c.name == "cudaEventElapsedTime";
+  });
+}
+
+}  // namespace sb::analysis

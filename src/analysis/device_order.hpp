@@ -1,0 +1,53 @@
+// What the streams, events and waits of a program put one after another, and whether a change keeps
+// the order of all that meets in memory.
+//
+// What has to keep its order is known from the byte ranges of the operations. What the host itself
+// reads and writes is not in a trace: whatever touches its memory has to stay in front of the same
+// waits of the host.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analysis/allocation_parts.hpp"
+#include "analysis/program.hpp"
+
+namespace sb::analysis {
+
+// Programs whose order can be followed: one thread calls, and nothing is in graphs. One that asks
+// for times or whether something is over may wait for the sake of that.
+[[nodiscard]] bool can_be_followed(const trace::trace& t, const program& p);
+
+// What is over before what. Waits are for the operations that the program's tasks name.
+class device_order {
+ public:
+  using positions = std::vector<std::uint32_t>;  // by stream: how many of its operations are over
+
+  device_order(const trace::trace& t, const program& p);
+
+  [[nodiscard]] const positions& before(number operation) const { return before_[operation]; }
+  // What the host knows to be over after each of its calls.
+  [[nodiscard]] const std::vector<positions>& host() const { return host_; }
+  [[nodiscard]] const std::vector<std::vector<number>>& streams() const { return lists_; }
+
+ private:
+  void add_last(number stream, positions& to) const;
+  void add_kind(const program& p, stream_kind kind, number device, positions& to) const;
+  void add_stream(const program& p, number stream, positions& to) const;
+  void add_operation(number operation, positions& to) const;
+  void add(const program& p, number operation, const positions& host);
+  void wait(const program& p, const host_wait& w, positions& host) const;
+
+  const trace::trace& t_;
+  std::vector<std::vector<number>> lists_;  // by stream
+  std::vector<std::uint32_t> place_;        // in its stream, from 1
+  std::vector<positions> before_;           // by operation
+  std::vector<positions> host_;
+};
+
+// Everything that meets in memory and has an order in one of them has it in the other. False, too,
+// where there is too much to look at.
+[[nodiscard]] bool keeps_order(const trace::trace& t, const allocation_parts& parts,
+                               const device_order& as_it_is, const device_order& changed);
+
+}  // namespace sb::analysis
