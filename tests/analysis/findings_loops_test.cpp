@@ -347,5 +347,38 @@ TEST(FindingsOfLoops, AFunctionThatWaitsBehindDifferentWorkIsNoLoop) {
   found(program(true), "wait-in-loop");
 }
 
+// --- several threads
+
+// Threads of a pool with streams of their own; `host_data`: each turn sends the same buffer.
+trace::trace pool(int threads, bool host_data) {
+  program_builder b;
+  for (int i = 0; i < threads; ++i) {
+    b.thread(static_cast<number>(i));
+    const number s = b.stream();
+    const number host = b.allocation(trace::memory_kind::pinned, 1 << 10);
+    for (int k = 0; k < 10; ++k) {
+      if (host_data) {
+        b.line(70).copy(s, to_device, 1 << 10, 2_us);
+        b.reads(host);
+      }
+      b.line(71).kernel(s, "work", 20_us);
+      b.line(72).synchronize(s);
+    }
+  }
+  return b.run();
+}
+
+TEST(FindingsOfLoops, AWaitInTheLoopOfEachThreadIsOneFinding) {
+  const explanation e = explain(pool(3, false));
+  EXPECT_THAT(rules_in(e), testing::ElementsAre("wait-in-loop"));
+  const finding f = found(pool(3, false), "wait-in-loop");
+  EXPECT_EQ(f.count, 30U);
+  EXPECT_NE(f.title.find("of 3 threads"), std::string::npos) << f.title;
+  // As much as one thread alone would gain: all of them run side by side.
+  const finding one = found(pool(1, false), "wait-in-loop");
+  EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(one.cost), 1000.0);
+  expect_without(pool(3, true), "wait-in-loop");
+}
+
 }  // namespace
 }  // namespace sb::analysis

@@ -50,6 +50,9 @@ class Advice(unittest.TestCase):
         self.check("wait-in-loop", 2, "kernels")
         self.check("wait-in-loop", 10, "polled")
 
+    def test_a_wait_in_the_loop_of_each_thread_of_a_pool(self):
+        self.check("wait-in-loop", 5, "pool", 4, 60)
+
     def test_a_wait_between_kernels_that_use_parts_of_one_allocation(self):
         self.check("wait-in-loop", 5, "slices")
 

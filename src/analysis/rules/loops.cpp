@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/pinning.hpp"
@@ -22,6 +25,40 @@ std::vector<number> calls_of(const program& p, const repeated_call& r) {
   return calls;
 }
 
+// The same loop in several threads, as those of a pool: what one of them does otherwise gains
+// nothing while the others go on as before.
+using thread_loops = std::vector<const repeated_call*>;
+
+std::vector<number> calls_of(const program& p, const thread_loops& loops) {
+  std::vector<number> calls;
+  for (const repeated_call* r : loops) {
+    const std::vector<number> these = calls_of(p, *r);
+    calls.insert(calls.end(), these.begin(), these.end());
+  }
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+// Loops of one line that `key` finds alike, in the order of the first. Nothing: not looked at.
+template <class Key>
+auto loops_by(const evidence& e, Key key) {
+  using kind = typename decltype(key(e.repeated_calls().front()))::value_type;
+  std::vector<std::pair<kind, thread_loops>> groups;
+  for (const repeated_call& r : e.repeated_calls()) {
+    const std::optional<kind> k = key(r);
+    if (!k) continue;
+    const auto same = std::find_if(groups.begin(), groups.end(), [&](const auto& g) {
+      const repeated_call& first = *g.second.front();
+      return g.first == *k && first.place == r.place && r.place != none && first.name == r.name;
+    });
+    if (same == groups.end())
+      groups.push_back({*k, {&r}});
+    else
+      same->second.push_back(&r);
+  }
+  return groups;
+}
+
 nanoseconds length_of(const trace::trace& t, const std::vector<number>& calls) {
   nanoseconds sum = 0;
   for (const number c : calls) sum += t.calls[c].end - t.calls[c].begin;
@@ -31,8 +68,16 @@ nanoseconds length_of(const trace::trace& t, const std::vector<number>& calls) {
 void add_loop(const evidence& e, finding& f, const std::vector<number>& calls, nanoseconds cost) {
   f.cost = cost;
   add_calls(e.t, f, calls);
+  std::set<number> threads;
+  for (const number c : calls) threads.insert(e.t.calls[c].thread);
   f.evidence.push_back(
-      fmt::format("{} calls, {} in all", calls.size(), text_of_time(length_of(e.t, calls))));
+      fmt::format("{} calls{}, {} in all", calls.size(),
+                  threads.size() == 1 ? "" : fmt::format(" of {} threads", threads.size()),
+                  text_of_time(length_of(e.t, calls))));
+}
+
+std::string of_threads(const thread_loops& loops) {
+  return loops.size() == 1 ? "" : fmt::format(" of {} threads", loops.size());
 }
 
 // Waits in every `some`th turn are left, and the last one.
@@ -131,51 +176,80 @@ constexpr std::size_t some = 8;  // turns: the host looks at a result in each of
 
 }  // namespace
 
+namespace {
+
+struct kind_of_wait {
+  host_use use = host_use::none;
+  bool polled = false;
+
+  friend bool operator==(const kind_of_wait&, const kind_of_wait&) = default;
+};
+
+// Loops whose waits are not needed, or not all of them.
+std::optional<kind_of_wait> kind_of(const evidence& e, const repeated_call& r) {
+  const bool polled = is_polled(e, r);
+  if (!only_waits(class_of(r.name)) && !polled) return std::nullopt;
+  const host_use use = use_between_waits(e, r);
+  if (use == host_use::may_need_each_wait) return std::nullopt;
+  if (use == host_use::same_result && sizes_differ(e, r)) return std::nullopt;
+  return kind_of_wait{use, polled};
+}
+
+void wait_less(const evidence& e, program& p, host_use use, const repeated_call& r) {
+  switch (use) {
+    case host_use::may_need_each_wait:
+      return;
+    case host_use::none:
+      return wait_behind_the_loop(p, r);
+    case host_use::other_results:
+      return wait_one_turn_later(e.t, p, r);
+    case host_use::same_result:
+      return wait_in_some_turns(p, r, some);
+  }
+}
+
+std::string change_of_waits(host_use use) {
+  switch (use) {
+    case host_use::may_need_each_wait:
+    case host_use::none:
+      break;
+    case host_use::other_results:
+      return "Issue the next turn before waiting for this one's results: an event behind each "
+             "turn, and cudaEventSynchronize one turn later (that is the cost). Where the host "
+             "looks at them only behind the loop, wait once there.";
+    case host_use::same_result:
+      return fmt::format(
+          "Look at the result in every few turns only (the cost is that of waiting in every "
+          "{}th), issue the next turn before waiting for this one's result, or let the device "
+          "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the "
+          "host.",
+          some);
+  }
+  return "Wait once, behind the loop. Where streams need each other's results, order them with "
+         "cudaEventRecord and cudaStreamWaitEvent instead, which do not stop the host.";
+}
+
+}  // namespace
+
 void find_waits_in_loops(const evidence& e, findings& out) {
-  for (const repeated_call& r : e.repeated_calls()) {
-    const bool polled = is_polled(e, r);
-    if (!only_waits(class_of(r.name)) && !polled) continue;
-    const host_use use = use_between_waits(e, r);
+  const auto groups = loops_by(e, [&](const repeated_call& r) { return kind_of(e, r); });
+  for (const auto& [kind, loops] : groups) {
     program changed = e.p;
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
-    finding f;
-    switch (use) {
-      case host_use::may_need_each_wait:
-        continue;
-      case host_use::none:
-        wait_behind_the_loop(changed, r);
-        f.change =
-            "Wait once, behind the loop. Where streams need each other's results, order them with "
-            "cudaEventRecord and cudaStreamWaitEvent instead, which do not stop the host.";
-        break;
-      case host_use::other_results:
-        wait_one_turn_later(e.t, changed, r);
-        f.change =
-            "Issue the next turn before waiting for this one's results: an event behind each turn, "
-            "and cudaEventSynchronize one turn later (that is the cost). Where the host looks at "
-            "them only behind the loop, wait once there.";
-        break;
-      case host_use::same_result:
-        if (sizes_differ(e, r)) continue;
-        wait_in_some_turns(changed, r, some);
-        f.change = fmt::format(
-            "Look at the result in every few turns only (the cost is that of waiting in every "
-            "{}th), issue the next turn before waiting for this one's result, or let the device "
-            "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the "
-            "host.",
-            some);
-        break;
-    }
+    for (const repeated_call* r : loops) wait_less(e, changed, kind.use, *r);
     const nanoseconds cost = e.gain(changed);
     if (!e.worth(cost)) continue;
-    add_loop(e, f, calls_of(e.p, r), cost);
+    finding f;
+    add_loop(e, f, calls_of(e.p, loops), cost);
     add_assumption(f, parts);
     f.rule = "wait-in-loop";
-    f.title = fmt::format("{}{} in a loop{}", r.name, polled ? " until the work is done," : "",
-                          use == host_use::none ? "" : ", for a result of each turn");
+    f.title = fmt::format("{}{} in a loop{}{}", loops.front()->name,
+                          kind.polled ? " until the work is done," : "", of_threads(loops),
+                          kind.use == host_use::none ? "" : ", for a result of each turn");
     f.why =
         "The host waits in every turn, and the device then waits for the host to issue the next "
         "work.";
+    f.change = change_of_waits(kind.use);
     out.push_back(std::move(f));
   }
 }
@@ -188,10 +262,9 @@ struct copies_of_loop {
 
 // Synchronous copies of a loop become asynchronous ones with pinned memory, in the streams of their
 // data. The last one is waited for, and where each brings the same result, every `some`th.
-copies_of_loop make_asynchronous(const evidence& e, program& p, const repeated_call& r,
-                                 bool one_result) {
+void make_asynchronous(const evidence& e, program& p, const repeated_call& r, bool one_result,
+                       copies_of_loop& copies) {
   const nanoseconds call_time = async_copy_call_time(e.t);
-  copies_of_loop copies;
   for (std::size_t i = 0; i < r.steps.size(); ++i) {
     step& s = p.threads[r.thread][r.steps[i]];
     if (s.last.scope == wait_scope::nothing) continue;
@@ -211,7 +284,6 @@ copies_of_loop make_asynchronous(const evidence& e, program& p, const repeated_c
       for (issue& k : s.issues) k.offset = std::min(k.offset, s.between);
     }
   }
-  return copies;
 }
 
 std::string change_of_copies(const evidence& e, const copies_of_loop& copies, bool one_result) {
@@ -230,13 +302,16 @@ std::string change_of_copies(const evidence& e, const copies_of_loop& copies, bo
 }  // namespace
 
 void find_copies_in_loops(const evidence& e, findings& out) {
-  for (const repeated_call& r : e.repeated_calls()) {
-    if (class_of(r.name) != call_class::copy) continue;
+  const auto groups = loops_by(e, [&](const repeated_call& r) -> std::optional<bool> {
+    if (class_of(r.name) != call_class::copy) return std::nullopt;
     const bool one_result = bring_one_result(e, r);
-    if (one_result && sizes_differ(e, r)) continue;
+    return one_result && sizes_differ(e, r) ? std::nullopt : std::optional(one_result);
+  });
+  for (const auto& [one_result, loops] : groups) {
     program changed = e.p;
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
-    const copies_of_loop copies = make_asynchronous(e, changed, r, one_result);
+    copies_of_loop copies;
+    for (const repeated_call* r : loops) make_asynchronous(e, changed, *r, one_result, copies);
     if (copies.all.size() < 3) continue;
     if (!one_result) wait_before_reuse(e.t, changed, copies.all);
     const nanoseconds pinned_already = e.gain(changed);
@@ -246,11 +321,11 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     const nanoseconds cost = e.gain(changed);
     const bool pays = e.worth(cost);
     finding f;
-    add_loop(e, f, calls_of(e.p, r), pays ? cost : 0);
+    add_loop(e, f, calls_of(e.p, loops), pays ? cost : 0);
     add_assumption(f, parts);
     f.rule = "synchronous-copy-in-loop";
     f.weight = pays ? severity::cost : severity::warning;
-    f.title = fmt::format("{} in a loop", r.name);
+    f.title = fmt::format("{} in a loop{}", loops.front()->name, of_threads(loops));
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";
     f.change = change_of_copies(e, copies, one_result);
     if (!copies.pageable.empty())

@@ -1,8 +1,11 @@
 // Programs with something to change, and the same with the change that explain asks for
 // ("applied").
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
+#include <vector>
 
 __global__ void touch(float* a, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -442,6 +445,25 @@ void two_results(bool applied, int times, int length) {
   cudaDeviceSynchronize();
 }
 
+// Threads of a pool, each of which waits for its stream in every turn; applied: at its end.
+void pool(bool applied, int threads, int jobs) {
+  std::atomic<int> next{0};
+  const auto work = [&] {
+    float* device;
+    cudaMalloc(&device, 8 * 256 * sizeof(float));
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    while (next++ < jobs) {
+      for (int i = 0; i < 2; ++i) compute<<<8, 256, 0, s>>>(device, 1000);
+      if (!applied) cudaStreamSynchronize(s);
+    }
+    cudaStreamSynchronize(s);
+  };
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i) all.emplace_back(work);
+  for (std::thread& one : all) one.join();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -464,6 +486,7 @@ int main(int count, char** words) {
   if (what == "equal_streams") equal_streams(applied);
   if (what == "pieces") pieces(applied);
   if (what == "two_results") two_results(applied, times, length);
+  if (what == "pool") pool(applied, times, length);
   if (what == "pageable") pageable(applied, times, length == 1, false);
   if (what == "synchronous") pageable(applied, times, false, true);
   if (what == "independent") independent(applied, std::atoi(words[3]));
