@@ -52,7 +52,7 @@ class guided_run {
   std::vector<stream_id> streams_;
   std::vector<command_id> commands_;
   std::vector<std::uint32_t> grants_;
-  std::vector<std::uint64_t> blocks_granted_;
+  std::vector<std::uint64_t> blocks_granted_, running_;
   std::vector<bool> over_;  // its recorded end has passed
   std::vector<start> could_start_;
   number ending_ = none;
@@ -68,6 +68,7 @@ guided_run::guided_run(const trace::trace& recorded, const program& p)
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
       blocks_granted_(p.tasks.size(), 0),
+      running_(p.tasks.size(), 0),
       over_(p.tasks.size(), false),
       could_start_(p.tasks.size()) {
   for (const program_stream& s : p.streams) {
@@ -92,6 +93,7 @@ std::vector<guided_run::start> guided_run::go() {
         submit(m.operation);
         break;
       case moment::what::blocks_end:
+        running_[m.operation] -= m.blocks;
         scheduler_.blocks_done(commands_[m.operation], m.blocks);
         break;
       case moment::what::ends:
@@ -156,12 +158,12 @@ void guided_run::granted(number operation, std::uint64_t blocks) {
   const task& t = program_.tasks[operation];
   const trace::operation& o = recorded_.operations[operation];
   if (could_start_[operation].time == never) could_start_[operation] = {now_, ending_};
-  const std::uint64_t wave = grants_[operation]++ % t.waves;
   blocks_granted_[operation] += blocks;
+  running_[operation] += blocks;
   // Blocks that came in several grants for want of room took no longer than alone; the last ones
   // were there until the end.
   const nanoseconds all = t.waves == 1 ? t.duration : o.ended - o.started;
-  const nanoseconds length = all * (wave + 1) / t.waves - all * wave / t.waves;
+  const nanoseconds length = length_of_piece(t, all, grants_[operation]++, running_[operation]);
   const bool last = blocks_granted_[operation] >= t.what.kernel.blocks;
   const nanoseconds until = std::max(now_, o.ended);
   push(last ? until : std::min(std::max(now_, o.started) + length, until), moment::what::blocks_end,
@@ -303,8 +305,17 @@ void time_kernels(const trace::trace& recorded, program& p) {
   const nanoseconds beginning = beginning_of_kernels(recorded);
   for (number i = 0; i < p.tasks.size(); ++i) {
     task& t = p.tasks[i];
-    if (t.shares && t.duration != 0)
-      t.duration = alone_of(recorded.operations[i], t.waves, beginning);
+    if (!t.shares || t.duration == 0) continue;
+    const trace::operation& o = recorded.operations[i];
+    t.duration = alone_of(o, t.waves, beginning);
+    if (timing == nullptr) continue;
+    const sched::device_limits& device = p.machine.devices[p.streams[t.stream].device];
+    const kernel_shape& shape = t.what.kernel;
+    t.blocks = {o.needs, shape.threads_per_block,
+                std::min(shape.blocks, blocks_at_once(device, shape)), device.multiprocessors,
+                timing->overlap_norm};
+    t.duration =
+        std::min(o.ended - o.started, beginning + rounded_ns(t.blocks.alone(shape.blocks)));
   }
 }
 

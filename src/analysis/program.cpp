@@ -152,7 +152,9 @@ sched::device_limits device_of(const trace::trace& t, const trace::operation& o)
   return o.device < t.devices.size() ? limits_of(t.devices[o.device]) : sched::device_limits{};
 }
 
-std::uint64_t most_at_once(const sched::device_limits& device, const kernel_shape& shape) {
+}  // namespace
+
+std::uint64_t blocks_at_once(const sched::device_limits& device, const kernel_shape& shape) {
   const multiprocessor_limits m{
       .threads = device.threads_per_multiprocessor,
       .blocks = device.blocks_per_multiprocessor,
@@ -165,16 +167,24 @@ std::uint64_t most_at_once(const sched::device_limits& device, const kernel_shap
   return std::uint64_t{device.multiprocessors} * std::max(1U, blocks_per_multiprocessor(m, f));
 }
 
-}  // namespace
-
 std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape) {
-  const std::uint64_t at_once = most_at_once(device, shape);
+  const std::uint64_t at_once = blocks_at_once(device, shape);
   return static_cast<std::uint32_t>(
       std::max<std::uint64_t>(1, (shape.blocks + at_once - 1) / at_once));
 }
 
 std::uint32_t waves_of(const trace::trace& t, const trace::operation& kernel) {
   return waves_of(device_of(t, kernel), shape_of(kernel));
+}
+
+nanoseconds length_of_piece(const task& t, nanoseconds whole, std::uint64_t grant,
+                            std::uint64_t together) {
+  if (t.blocks.known())
+    return static_cast<nanoseconds>(static_cast<double>(whole) * t.blocks.together(together) /
+                                    t.blocks.alone(t.what.kernel.blocks));
+  // A kernel alone gets a grant for each of its waves, and their times add up to its length.
+  const std::uint64_t waves = std::max(1U, t.waves), wave = grant % waves;
+  return whole * (wave + 1) / waves - whole * wave / waves;
 }
 
 nanoseconds alone_of(const trace::operation& o, std::uint32_t waves, nanoseconds beginning) {
@@ -186,7 +196,7 @@ double share_of_device(const trace::trace& t, number operation) {
   const trace::operation& o = t.operations[operation];
   const kernel_shape shape = shape_of(o);
   return std::min(1.0, static_cast<double>(shape.blocks) /
-                           static_cast<double>(most_at_once(device_of(t, o), shape)));
+                           static_cast<double>(blocks_at_once(device_of(t, o), shape)));
 }
 
 program skeleton_of(const trace::trace& recorded) {

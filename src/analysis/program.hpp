@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/block_time.hpp"
 #include "analysis/start_gaps.hpp"
 #include "model/shared_device.hpp"
 #include "sched/scheduler.hpp"
@@ -83,7 +84,13 @@ struct task {
   std::uint32_t waves = 1;   // kernels: of these, one after another
   bool shares = false;       // kernels: it is known what a block asks for, which is the next
   block_demand demand;
+  block_time blocks;  // how long they take, where that is known
 };
+
+// A piece of a kernel: blocks that the device takes at once, the `grant`th of them. `together` of
+// the kernel's are on the device then.
+[[nodiscard]] nanoseconds length_of_piece(const task& t, nanoseconds whole, std::uint64_t grant,
+                                          std::uint64_t together);
 
 struct program_stream {
   number device = 0;
@@ -107,6 +114,10 @@ struct program {
 
 // What a kernel takes before its first block, in modelled time.
 [[nodiscard]] nanoseconds beginning_of_kernels(const trace::trace& t);
+
+// How many of its blocks the device takes at once.
+[[nodiscard]] std::uint64_t blocks_at_once(const sched::device_limits& device,
+                                           const kernel_shape& shape);
 
 // How long a kernel that ended would have taken alone; `beginning` before its first block.
 [[nodiscard]] nanoseconds alone_of(const trace::operation& o, std::uint32_t waves,

@@ -85,10 +85,10 @@ class run {
   sched::scheduler scheduler_;
   std::optional<wait_recorder> recorder_;
   std::vector<stream_id> streams_;
-  std::vector<command_id> commands_;   // of operations
-  std::vector<number> operations_;     // of commands, where waits are recorded
-  std::vector<std::uint32_t> grants_;  // of kernels
-  std::vector<std::uint64_t> blocks_left_;
+  std::vector<command_id> commands_;                  // of operations
+  std::vector<number> operations_;                    // of commands, where waits are recorded
+  std::vector<std::uint32_t> grants_;                 // of kernels
+  std::vector<std::uint64_t> blocks_left_, running_;  // of kernels
   std::vector<thread_state> threads_;
   std::vector<std::vector<number>> pausing_;  // by thread: those that wait until it is further
   std::vector<std::pair<waiter_id, number>> waiters_;
@@ -107,6 +107,7 @@ run::run(const program& p, record_waits waits)
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
       blocks_left_(p.tasks.size(), 0),
+      running_(p.tasks.size(), 0),
       threads_(p.threads.size()),
       pausing_(p.threads.size()),
       last_in_stream_(p.streams.size(), none) {
@@ -170,6 +171,7 @@ timing run::go() {
           s.ends[e.piece] = ~std::uint64_t{0};
         }
         blocks_left_[e.what] -= e.blocks;
+        running_[e.what] -= e.blocks;
         if (recorder_) recorder_->blocks_left(e.what);
         if (blocks_left_[e.what] == 0) ended(e.what);
         scheduler_.blocks_done(commands_[e.what], e.blocks);
@@ -456,27 +458,33 @@ void run::started(number operation) {
   at(times.started + t.duration, event_kind::operation_ends, operation);
 }
 
-// The blocks of one grant run together. A kernel alone gets a grant for each of its waves, and
-// their times add up to its duration.
+// The blocks of one grant run together.
 void run::granted(number operation, std::uint64_t blocks) {
   const task& t = program_.tasks[operation];
   operation_times& times = result_.operations[operation];
-  const std::uint64_t waves = std::max(1U, t.waves);
-  const std::uint64_t wave = grants_[operation]++ % waves;
   nanoseconds from = now_;
   if (times.started == never) {
     if (recorder_) recorder_->may_start(operation, now_);
     times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
   }
   from = std::max(from, times.started);
-  const nanoseconds length = t.duration * (wave + 1) / waves - t.duration * wave / waves;
+  running_[operation] += blocks;
+  const nanoseconds length =
+      length_of_piece(t, t.duration, grants_[operation]++, running_[operation]);
   if (!t.shares) return at(from + length, event_kind::blocks_end, operation, blocks);
   const number device = program_.streams[t.stream].device;
+  // What a block does is the same however long it takes.
+  block_demand demand = t.demand;
+  if (t.blocks.known() && length > 0) {
+    const double times_longer = t.blocks.recorded() / static_cast<double>(length);
+    demand.arithmetic *= times_longer;
+    demand.memory *= times_longer;
+  }
   const shared_device::piece_id id =
       shares_[device].device.add({.owner = &t,
                                   .blocks = blocks,
                                   .threads = t.what.kernel.threads_per_block,
-                                  .demand = t.demand,
+                                  .demand = demand,
                                   .from = from,
                                   .alone = static_cast<double>(length)});
   piece_ends(device, id, operation, from + length);

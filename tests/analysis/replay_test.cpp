@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/block_time.hpp"
 #include "analysis/overlap.hpp"
 #include "program_builder.hpp"
 
@@ -254,6 +255,37 @@ TEST(Replay, AThreadBeginsWhenItsMakerLetsIt) {
   EXPECT_EQ(later.operations[made.of_the_other].started,
             before.operations[made.of_the_other].started + 30_us);
   EXPECT_EQ(later.end, before.end + 30_us);
+}
+
+// --- blocks together
+
+constexpr double norm = 3.5;
+
+TEST(BlockTime, IsWhatWasRecordedWhereTheDeviceTookAsMany) {
+  // Half of its multiprocessor's pipes, and nothing of the memory.
+  const block_time b({.alone = 1000, .arithmetic = 500'000}, 256, 28, 14, norm);
+  EXPECT_NEAR(b.together(28), 1000, 1);
+  EXPECT_NEAR(b.alone(28), 1000, 1);
+  EXPECT_NEAR(b.alone(56), 2000, 1);
+}
+
+TEST(BlockTime, FollowsTheBlocksOfAMultiprocessorWhereTheyFillItsPipes) {
+  // Four on each of 14 multiprocessors.
+  const block_time b({.alone = 1000, .arithmetic = 250'000}, 256, 56, 14, norm);
+  EXPECT_NEAR(b.together(14), 250, 1);
+  EXPECT_NEAR(b.together(15), 500, 1);  // one multiprocessor has two
+  EXPECT_NEAR(b.together(42), 750, 1);
+  EXPECT_NEAR(b.alone(56 + 14), 1250, 1);
+}
+
+TEST(BlockTime, StaysWhereBlocksOnlyWait) {
+  const block_time b({.alone = 1000}, 256, 56, 14, norm);
+  for (const std::uint64_t blocks : {1, 14, 56}) EXPECT_NEAR(b.together(blocks), 1000, 1);
+}
+
+TEST(BlockTime, FollowsAllBlocksWhereTheyFillTheMemory) {
+  const block_time b({.alone = 1000, .memory = 1'000'000 / 56}, 256, 56, 14, norm);
+  EXPECT_NEAR(b.together(28), 500, 5);
 }
 
 }  // namespace

@@ -29,9 +29,11 @@ class Advice(unittest.TestCase):
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
+    device = "h200"
+
     def explained(self, what, how, *more):
         trace = self.folder / "advice.sbtrace"
-        command(TOOLKIT / "bin" / "streambed", "run", self.folder / "advice", "--device", "h200", "--force",
+        command(TOOLKIT / "bin" / "streambed", "run", self.folder / "advice", "--device", self.device, "--force",
                 "--trace", trace, "--", what, how, *more)
         return json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace))
 
@@ -121,7 +123,8 @@ class Advice(unittest.TestCase):
         self.assertNotIn("needless-event-wait", rules)
 
     def test_streams_for_kernels_that_leave_room(self):
-        self.check("independent-work-in-one-stream", 10, "independent", 33)
+        for blocks in (33, 132, 264, 600):  # the last in waves of 528
+            self.check("independent-work-in-one-stream", 10, "independent", blocks)
 
     def test_streams_that_gain_only_together(self):
         self.check("independent-work-in-one-stream", 5, "equal_streams")
@@ -130,8 +133,8 @@ class Advice(unittest.TestCase):
         self.check("one-copy-engine", 5, "pieces")
 
     def test_streams_gain_nothing_where_each_kernel_uses_all_of_the_pipes(self):
-        before = self.explained("independent", "as_is", 264)
-        after = self.explained("independent", "applied", 264)
+        before = self.explained("independent", "as_is", 528)
+        after = self.explained("independent", "applied", 528)
         self.assertGreater(after["run"]["length"], 0.97 * before["run"]["length"])
         self.assertNotIn("independent-work-in-one-stream",
                          [finding["rule"] for finding in before["findings"]])
@@ -143,6 +146,12 @@ class Advice(unittest.TestCase):
         # Kernels of four streams that share the device are replayed as they ran.
         run = healthy["run"]
         self.assertLess(abs(run["modelled"] - run["length"]) * 100, 2 * run["length"])
+
+    def test_kernels_that_find_room_for_a_part_of_their_blocks(self):
+        self.device = "fermi"
+        self.check("issue-order", 5, "in_order", 4, 8)
+        self.check("issue-order", 5, "in_order", 4, 48)
+        self.check("issue-order", 15, "in_order", 8, 100)
 
     def rules_and_ranges(self, way, order):
         trace = self.folder / "other_ways.sbtrace"

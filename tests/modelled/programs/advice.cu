@@ -464,6 +464,25 @@ void pool(bool applied, int threads, int jobs) {
   for (std::thread& one : all) one.join();
 }
 
+// Three kernels for each stream, which find room beside each other for a part of their blocks;
+// applied: one of each stream in turn.
+void in_order(bool applied, int streams, int blocks) {
+  constexpr int most = 8, kernels = 3;
+  float* device[most];
+  cudaStream_t s[most];
+  for (int i = 0; i < streams; ++i) {
+    cudaMalloc(&device[i], blocks * 256 * sizeof(float));
+    cudaStreamCreateWithFlags(&s[i], cudaStreamNonBlocking);
+  }
+  chain<<<1, 32, 0, s[0]>>>(device[0], 1);
+  cudaDeviceSynchronize();
+  for (int k = 0; k < streams * kernels; ++k) {
+    const int i = applied ? k % streams : k / kernels;
+    chain<<<blocks, 256, 0, s[i]>>>(device[i], 5000);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -487,6 +506,7 @@ int main(int count, char** words) {
   if (what == "pieces") pieces(applied);
   if (what == "two_results") two_results(applied, times, length);
   if (what == "pool") pool(applied, times, length);
+  if (what == "in_order") in_order(applied, times, length);
   if (what == "pageable") pageable(applied, times, length == 1, false);
   if (what == "synchronous") pageable(applied, times, false, true);
   if (what == "independent") independent(applied, std::atoi(words[3]));
