@@ -101,6 +101,8 @@ class Linear(guarded.Guarded):
             f"{tile}.any({self.condition()})", f"{tile}.all({self.condition()})"])
         self.emit(f"const u32 {v} = {result};")
         self.emit(f"if ({whole}) {rng.choice(['a', 'b'])} += {v} * {tile}.thread_rank() + {tile}.meta_group_rank();")
+        if size < 32:  # tiles of a warp may go on one after the other, which __activemask would tell
+            self.emit("__syncwarp(alive);")
 
     def step(self):
         if self.rng.random() < 0.45:
