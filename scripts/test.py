@@ -18,6 +18,7 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+RELEASE_PLUGIN = ROOT / "build/toolkit/lib64/streambed/sb_pass.so"
 
 SANITIZER_ENVIRONMENT = {
     "ASAN_OPTIONS": "detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0",
@@ -130,10 +131,13 @@ def main():
         "asan-ubsan": ("build/asan-ubsan", [], SANITIZER_ENVIRONMENT),
         "tsan": ("build/tsan", [], SANITIZER_ENVIRONMENT),
     }
-    for name, (directory, cmake_options, environment) in builds.items():
-        if not options.only or name in options.only:
-            run_build(tally, name, directory, cmake_options, options.jobs, environment,
-                      options.ctest)
+    chosen = [name for name in builds if not options.only or name in options.only]
+    for name in chosen:
+        directory, cmake_options, environment = builds[name]
+        if name != "release" and "release" in chosen and RELEASE_PLUGIN.exists():
+            cmake_options = [*cmake_options, f"-DSTREAMBED_PLUGINS_OF={ROOT / 'build/toolkit'}"]
+        run_build(tally, name, directory, cmake_options, options.jobs, environment,
+                  options.ctest)
 
     for title, names in (("Skipped", tally.skipped),
                          ("Passed only when asked again", tally.second),

@@ -1,6 +1,7 @@
 #include "compiler/pass/descriptor.hpp"
 
 #include <llvm/IR/Constants.h>
+#include <llvm/Support/ErrorHandling.h>
 
 namespace sb::pass {
 
@@ -60,9 +61,10 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       other(kernel.counted),
   };
   auto* value = ConstantStruct::getAnon(context, fields);
-  [[maybe_unused]] auto* layout =
-      module.getDataLayout().getStructLayout(cast<StructType>(value->getType()));
-  assert(layout->getSizeInBytes() == sizeof(abi::kernel_info));
+  auto* layout = module.getDataLayout().getStructLayout(cast<StructType>(value->getType()));
+  if (layout->getSizeInBytes() != sizeof(abi::kernel_info)) {
+    report_fatal_error("a kernel's descriptor is not laid out as the runtime reads it");
+  }
   auto* info = new GlobalVariable(module, value->getType(), true, GlobalValue::ExternalLinkage,
                                   value, kernel.symbol + ".sb");
   info->setVisibility(GlobalValue::ProtectedVisibility);
