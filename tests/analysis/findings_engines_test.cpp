@@ -16,6 +16,7 @@ trace::trace short_copy_and_pieces(bool behind_them, bool pieces_in_turn) {
   if (!behind_them) little();
   for (int i = 0; i < 16; ++i) {
     b.copy(s1, to_device, 4 << 20, 60_us);
+    b.writes(b.allocation(trace::memory_kind::device, 4 << 20));
     if (pieces_in_turn) b.synchronize(s1);
   }
   if (behind_them) little();
@@ -24,7 +25,10 @@ trace::trace short_copy_and_pieces(bool behind_them, bool pieces_in_turn) {
 }
 
 TEST(Findings, AShortCopyBehindThePiecesOfALongOneIsFound) {
-  const finding f = found(short_copy_and_pieces(true, false), "one-copy-engine");
+  const trace::trace t = short_copy_and_pieces(true, false);
+  const finding f = found(t, "one-copy-engine");
+  // More streams for copies that take turns on one engine are no second thing to change.
+  expect_without(t, "independent-work-in-one-stream");
   // 960 µs of pieces, 20 of the short copy, 900 of the kernel; the kernel runs beside the pieces.
   EXPECT_GT(f.cost, 800_us);
   EXPECT_LT(f.cost, 920_us);

@@ -131,6 +131,7 @@ class Advice(unittest.TestCase):
 
     def test_a_short_copy_before_the_pieces_of_a_long_one(self):
         self.check("one-copy-engine", 5, "pieces")
+        self.assertEqual(len(self.explained("pieces", "as_is")["findings"]), 1)
 
     def test_streams_gain_nothing_where_each_kernel_uses_all_of_the_pipes(self):
         before = self.explained("independent", "as_is", 528)

@@ -58,6 +58,15 @@ std::vector<std::vector<number>> groups_of(const trace::trace& t,
   return result;
 }
 
+// Copies of one direction take turns on their engine, in however many streams.
+bool are_of_one_copy_engine(const trace::trace& t, const std::vector<number>& operations) {
+  return std::all_of(operations.begin(), operations.end(), [&](number o) {
+    const trace::operation &one = t.operations[o], &first = t.operations[operations.front()];
+    return one.kind == trace::operation_kind::copy && one.engine == first.engine &&
+           one.device == first.device;
+  });
+}
+
 // A stream with groups that share no data.
 struct divisible_stream {
   number stream = none;
@@ -123,7 +132,7 @@ nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& fou
   std::vector<divisible_stream> all, best;
   nanoseconds cost = 0;
   for (number s = 0; s < streams.size(); ++s) {
-    if (streams[s].size() < 4) continue;
+    if (streams[s].size() < 4 || are_of_one_copy_engine(e.t, streams[s])) continue;
     divisible_stream one{s, streams[s], groups_of(e.t, streams[s])};
     if (one.groups.size() < 2) continue;
     const nanoseconds gain = gain_of_dividing(e, {one});
