@@ -70,6 +70,17 @@ class actions_lock {
 constinit std::atomic_flag actions_lock::held_{};
 
 thread_local detail::guard_frame* guard_of_thread = nullptr;
+thread_local bool thread_takes_faults = false;
+
+// A thread that blocks all signals, as servers have which leave them to one thread, would end the
+// process by a fault. Once: asking each time would take longer than a small kernel.
+void take_faults() {
+  sigset_t faults;
+  sigemptyset(&faults);
+  for (const auto& answer : answers) sigaddset(&faults, answer.signal);
+  pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+  thread_takes_faults = true;
+}
 
 // Where a faulting fiber goes on, on an empty stack of its own.
 [[noreturn]] void leave_faulted_fiber() {
@@ -81,7 +92,7 @@ thread_local detail::guard_frame* guard_of_thread = nullptr;
 }
 
 [[noreturn]] void leave_guard() {
-  detail::guard_frame* frame = detail::present_guard();
+  detail::guard_frame* frame = guard_of_thread;
   siglongjmp(frame->jump, 1);
 }
 
@@ -218,8 +229,7 @@ void handle(int signal, siginfo_t* info, void* raw) {
   if (synchronous && w != nullptr && w->running != nullptr) {
     w->fault = fault;
     redirect(context, &leave_faulted_fiber, w->running->stack + w->running->stack_bytes);
-  } else if (detail::guard_frame* frame = detail::present_guard();
-             synchronous && frame != nullptr) {
+  } else if (detail::guard_frame* frame = guard_of_thread; synchronous && frame != nullptr) {
     frame->fault = fault;
     redirect(context, &leave_guard, nullptr);
   } else {
@@ -234,6 +244,8 @@ namespace detail {
 
 [[gnu::noinline]] guard_frame*& present_guard() {
   asm volatile("");
+  if (!thread_takes_faults) [[unlikely]]
+    take_faults();
   return guard_of_thread;
 }
 

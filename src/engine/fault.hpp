@@ -6,6 +6,7 @@
 // (program_sigaction).
 #pragma once
 
+#include <atomic>
 #include <csetjmp>
 #include <csignal>
 #include <cstdint>
@@ -61,7 +62,9 @@ failure_record guarded(Work&& work) {
   // The handler's mask is undone by the return from the signal: none to save here.
   if (sigsetjmp(frame.jump, 0) == 0) {
     present = &frame;
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the handler reads it meanwhile
     std::forward<Work>(work)();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     present = nullptr;
     return {};
   }

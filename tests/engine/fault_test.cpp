@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdlib>
 
+#include "engine/fault.hpp"
 #include "kernels.hpp"
 
 namespace sb::engine::testing {
@@ -78,6 +79,20 @@ TEST(fault, is_told_to_a_program_that_blocks_every_signal) {
       t.e.submit(t.stream(), launch(bad_loop, {10}, {32}, 0));
       EXPECT_EQ(t.sync(), status::illegal_address);
     });
+  }).join();
+}
+
+// A copy, or a kernel that its own thread runs in the call, has no other thread to fault on.
+TEST(fault, ends_what_a_thread_does_itself_with_every_signal_blocked) {
+  std::thread([] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    install_fault_handlers();
+    volatile std::uintptr_t nowhere = 64;
+    const failure_record fault = guarded([&] { *reinterpret_cast<volatile int*>(nowhere) = 1; });
+    EXPECT_EQ(fault.error, status::illegal_address);
+    EXPECT_EQ(fault.address, reinterpret_cast<void*>(64));
   }).join();
 }
 
