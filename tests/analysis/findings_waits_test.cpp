@@ -234,5 +234,25 @@ TEST(FindingsOfWaits, OneOfTwoWaitsThatOrderTheSameStays) {
   expect_without(s.b.run(), "needless-event-wait");
 }
 
+TEST(Findings, AWaitForAnEventThatIsNeverRecordedIsFoundUnlessAnotherProcessMayRecordIt) {
+  const auto waits = [](bool recorded, bool shared) {
+    program_builder b;
+    const number s1 = b.stream(), s2 = b.stream(), e = b.event();
+    if (shared) b.host_call("cudaIpcOpenEventHandle", 1_us);
+    b.line(180).kernel(s1, "produce", 100_us);
+    if (recorded) b.line(181).record(s1, e);
+    b.line(182).wait(s2, e);
+    b.line(183).kernel(s2, "use", 100_us);
+    b.synchronize();
+    return b.run();
+  };
+  const finding f = found(waits(false, false), "wait-before-record");
+  EXPECT_EQ(f.title, "1 wait for an event that is never recorded");
+  ASSERT_EQ(f.places.size(), 1U);
+  EXPECT_THAT(f.evidence, testing::ElementsAre(testing::HasSubstr("is never recorded")));
+  expect_without(waits(true, false), "wait-before-record");
+  expect_without(waits(false, true), "wait-before-record");
+}
+
 }  // namespace
 }  // namespace sb::analysis

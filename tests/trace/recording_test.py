@@ -83,6 +83,13 @@ class Recording(unittest.TestCase):
             self.assertEqual([line.rsplit(":", 1)[1] for line in found["lines"]],
                              [str(self.line_of(text)) for text in ("// too early", "// behind it")])
 
+    def test_a_wait_for_an_event_that_nobody_records_is_told(self):
+        for device in ({}, {"STREAMBED_DEVICE": "h200"}):
+            found = self.rules(self.record("never", **device))["wait-before-record"]
+            self.assertEqual(found["title"], "1 wait for an event that is never recorded")
+            self.assertEqual([line.rsplit(":", 1)[1] for line in found["lines"]],
+                             [str(self.line_of("// nobody records it"))])
+
     def test_memory_that_is_registered_is_memory_of_the_trace(self):
         for device in ({}, {"STREAMBED_DEVICE": "h200"}):
             trace = self.record("registers", **device)

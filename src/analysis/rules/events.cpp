@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "analysis/device_order.hpp"
 #include "analysis/rules/rules.hpp"
@@ -16,8 +17,16 @@ namespace sb::analysis {
 namespace {
 
 constexpr std::size_t far = 256;  // operations looked at on either side
+constexpr std::size_t most_told = 3;
 
 bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
+
+// Another process may record an event that it has a handle of, or that comes from there.
+bool shares_events(const trace::trace& t) {
+  return std::any_of(t.calls.begin(), t.calls.end(), [](const trace::call& c) {
+    return c.name == "cudaIpcOpenEventHandle" || c.name == "cudaIpcGetEventHandle";
+  });
+}
 
 // Of the work in front of a record, the first that the stream behind a wait for it needs, when that
 // needs the rest only later: `beside` is how long the rest takes. None: it needs all of it, or
@@ -244,27 +253,45 @@ void find_waits_before_records(const evidence& e, findings& out) {
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
     if (o.kind != trace::operation_kind::event_wait || has_record(i)) continue;
-    if (first_record.contains(o.event) && !useful.contains(place(i))) waits.push_back(i);
+    if (o.event == none || useful.contains(place(i))) continue;
+    if (first_record.contains(o.event) || !shares_events(t)) waits.push_back(i);
   }
   if (waits.empty()) return;
+  const auto later =
+      static_cast<std::size_t>(std::count_if(waits.begin(), waits.end(), [&](number wait) {
+        return first_record.contains(t.operations[wait].event);
+      }));
 
   finding f;
   f.rule = "wait-before-record";
   f.weight = severity::warning;
-  f.title = fmt::format("{} wait{} for an event that is recorded only later", waits.size(),
-                        waits.size() == 1 ? "" : "s");
+  std::string_view when = "recorded only later, or never";
+  if (later == 0) when = "never recorded";
+  if (later == waits.size()) when = "recorded only later";
+  f.title = fmt::format("{} wait{} for an event that is {}", waits.size(),
+                        waits.size() == 1 ? "" : "s", when);
   f.why =
       "cudaStreamWaitEvent looks at the last record at the moment of the call. An event that was "
       "never recorded counts as complete: the wait orders nothing.";
   f.change = "Call cudaEventRecord before cudaStreamWaitEvent.";
   add_operations(t, f, waits);
-  const number record = first_record[t.operations[waits[0]].event];
-  f.evidence.push_back(fmt::format("event {} is first recorded behind the wait, on {}",
-                                   t.operations[waits[0]].event,
-                                   stream_name(t, t.operations[record].stream)));
-  if (const number p = place_of(t, record);
-      p != none && std::find(f.places.begin(), f.places.end(), p) == f.places.end()) {
-    f.places.push_back(p);
+  std::set<number> told;
+  for (const number wait : waits) {
+    const number event = t.operations[wait].event;
+    if (told.size() == most_told || !told.insert(event).second) continue;
+    const auto first = first_record.find(event);
+    if (first == first_record.end()) {
+      f.evidence.push_back(fmt::format("event {}, for which {} waits, is never recorded", event,
+                                       stream_name(t, t.operations[wait].stream)));
+      continue;
+    }
+    const number record = first->second;
+    f.evidence.push_back(fmt::format("event {} is first recorded behind the wait, on {}", event,
+                                     stream_name(t, t.operations[record].stream)));
+    if (const number p = place_of(t, record);
+        p != none && std::find(f.places.begin(), f.places.end(), p) == f.places.end()) {
+      f.places.push_back(p);
+    }
   }
   out.push_back(std::move(f));
 }
