@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "analysis/words.hpp"
 
@@ -43,15 +42,13 @@ std::string_view words_of(trace::wait_cause cause) {
 
 }  // namespace
 
-bool waits_for_own_blocks(const trace::operation& kernel) {
-  const trace::blocks_at_end& left = kernel.left;
-  return left.waiting != 0 && left.resident != 0 && left.in_vain >= left.resident &&
-         std::any_of(kernel.ranges.begin(), kernel.ranges.end(), [](const trace::byte_range& r) {
-           return is_anything(r) || r.how == trace::access::read_write;
-         });
-}
-
-wait_graph::wait_graph(const trace::trace& t, guesses which) : trace_(t) {
+wait_graph::wait_graph(const trace::trace& t, guesses which)
+    : trace_(t), kernels_there_(t.devices.size()) {
+  for (const trace::operation& o : t.operations) {
+    if (o.kind == trace::operation_kind::kernel && o.started != never && o.ended == never &&
+        o.device < kernels_there_.size())
+      ++kernels_there_[o.device];
+  }
   for (number i = 0; i < t.operations.size(); ++i) add_operation(i);
   for (const trace::call& c : t.calls) {
     if (!c.returned && c.thread != none) add_thread(c);
@@ -62,7 +59,6 @@ wait_graph::wait_graph(const trace::trace& t, guesses which) : trace_(t) {
     if (pending(i) && t.operations[i].started != never) add_memory(i);
   }
   add_outside();
-  find_stuck();
 }
 
 const std::vector<wait_graph::link>* wait_graph::links(node n) const {
@@ -90,6 +86,12 @@ std::string wait_graph::reason(const trace::operation& o, const trace::edge& e,
     if (event != none && record.kind == trace::operation_kind::event_record)
       return fmt::format("waits for event {}, which is recorded by {{}}", event);
   }
+  if (const std::size_t limit = kernel_limit(e.from);
+      e.cause == trace::wait_cause::device_full && limit != 0)
+    return fmt::format(
+        "finds no room on the device, which holds {} kernels at a time, one of them "
+        "{{}}",
+        limit);
   if (const std::uint64_t blocks = trace_.operations[e.from].left.resident;
       e.cause == trace::wait_cause::device_full && blocks != 0)
     return fmt::format("finds no room on the device beside {{}}, of which {} block{} there", blocks,
@@ -135,113 +137,6 @@ void wait_graph::add_operation(number i) {
       add(i, {before->second, std::string(words_of(trace::wait_cause::stream_order)), true});
   }
   if (!o.in_graph) last_in_stream_[o.stream] = i;
-}
-
-// Host functions that cannot start: what they would do does not happen.
-std::vector<wait_graph::node> wait_graph::pending_functions() const {
-  std::vector<node> functions;
-  for (number i = 0; i < trace_.operations.size(); ++i) {
-    const trace::operation& o = trace_.operations[i];
-    if (pending(i) && o.started == never && o.kind == trace::operation_kind::host_function)
-      functions.push_back(i);
-  }
-  return functions;
-}
-
-bool wait_graph::host_may_write(const trace::operation& o) const {
-  return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
-    return is_anything(r) || (r.allocation < trace_.allocations.size() &&
-                              trace_.allocations[r.allocation].kind != trace::memory_kind::device);
-  });
-}
-
-// One of these, nobody knows which: the first is named as the one, and the others beside it.
-void wait_graph::add_guesses(node from, const std::string& why, const std::vector<node>& who,
-                             guess how) {
-  std::vector<node> each;
-  for (const node n : who)
-    if (n != from && std::find(each.begin(), each.end(), n) == each.end()) each.push_back(n);
-  for (const node n : each) {
-    std::string others;
-    if (each.size() == 2)
-      others = ", or by " + name(each[n == each[0] ? 1 : 0]);
-    else if (each.size() > 2)
-      others = fmt::format(", or by one of {} others", each.size() - 1);
-    add(from, {.to = n, .why = why + " by {}" + others, .guessed = how});
-  }
-}
-
-// An operation that cannot start and would write what a kernel reads: the likeliest.
-std::optional<wait_graph::writer> wait_graph::writer_for(number runs) const {
-  const trace::operation& o = trace_.operations[runs];
-  number same = none;     // by a pointer to the same place
-  number near = none;     // the same allocation, but a pointer to another place of it
-  number unknown = none;  // both use memory that is not among their arguments
-  for (number i = 0; i < trace_.operations.size() && same == none; ++i) {
-    const trace::operation& other = trace_.operations[i];
-    if (i == runs || !pending(i) || other.started != never) continue;
-    if (unknown == none && touches_anything(o) && touches_anything(other)) unknown = i;
-    for (const trace::byte_range& r : o.ranges) {
-      for (const trace::byte_range& w : other.ranges) {
-        if (is_anything(r) || r.allocation != w.allocation || w.how == trace::access::read ||
-            r.how == trace::access::write) {
-          continue;
-        }
-        if (r.offset == w.offset && same == none) same = i;
-        if (near == none) near = i;
-      }
-    }
-  }
-  if (same != none) return writer{same, "memory that it reads"};
-  if (near != none) return writer{near, "memory of an allocation that it reads"};
-  if (unknown != none) return writer{unknown, "memory"};
-  return std::nullopt;
-}
-
-// A kernel that runs for ever reads what others would write: an operation that cannot start, or a
-// thread that is stuck in a call.
-void wait_graph::add_memory(number runs) {
-  const trace::operation& o = trace_.operations[runs];
-  std::vector<node> who = pending_functions();
-  if (o.kind == trace::operation_kind::host_function) {
-    if (links(runs) != nullptr) return;  // the trace says for whom
-    const auto known = awaits_.find(runs);
-    // One that holds a lock waits for nothing of the device's, mostly.
-    std::copy_if(held_.begin(), held_.end(), std::back_inserter(who),
-                 [&](node n) { return is_thread(n); });
-    who.insert(who.end(), outside_.begin(), outside_.end());
-    for (const trace::call& c : trace_.calls)
-      if (!c.returned && c.thread != none) who.push_back(thread(c.thread));
-    add_guesses(runs,
-                (known != awaits_.end() ? known->second : "does not return") +
-                    ", perhaps until something is done",
-                who);
-    return;
-  }
-  const std::optional<writer> other = writer_for(runs);
-  if (waits_for_own_blocks(o))
-    add(runs,
-        {.to = runs,
-         .why = fmt::format("has {} of its {} blocks on the device; they look at memory in vain, "
-                            "perhaps until it is written by the {} others, which find no room "
-                            "beside them{}",
-                            o.left.resident, std::uint64_t{o.grid[0]} * o.grid[1] * o.grid[2],
-                            o.left.waiting, other ? ", or by " + name(other->operation) : ""),
-         .guessed = guess::yes});
-  if (other)
-    add(runs, {.to = other->operation,
-               .why = fmt::format("does not end, perhaps until {} is written by {{}}", other->what),
-               .guessed = guess::yes});
-  if (links(runs) != nullptr) return;
-  if (!host_may_write(o)) who.clear();
-  const bool nobody = who.empty();
-  for (const trace::call& c : trace_.calls) {
-    if (c.returned || c.thread == none) continue;
-    who.push_back(thread(c.thread));
-    break;
-  }
-  add_guesses(runs, "does not end, perhaps until memory is written", who,
-              nobody ? guess::anybody : guess::yes);
 }
 
 // A thread in a call that waits for one operation, or for all that are pending.
@@ -377,29 +272,30 @@ std::string wait_graph::last_call(number thread) const {
 }
 
 // What waits for nothing comes to its end, and so does what waits for such. The rest is stuck.
-void wait_graph::find_stuck() {
+std::vector<bool> wait_graph::find_stuck(bool firm) const {
   const std::size_t nodes = trace_.operations.size() + trace_.threads.size() + threads_.size();
   std::size_t most = nodes;
   for (const auto& [n, out] : links_) {
     most = std::max(most, n + 1);
     for (const link& l : out) most = std::max(most, l.to + 1);
   }
-  stuck_.assign(most, false);
+  std::vector<bool> stuck(most, false);
   std::vector<std::size_t> needs(most, 0);
   std::map<node, std::vector<const std::pair<const node, std::vector<link>>*>> waited_for;
   for (const auto& entry : links_) {
     bool either = false;
     for (const link& l : entry.second) {
+      if (!counts(l, firm)) continue;
       waited_for[l.to].push_back(&entry);
       needs[entry.first] += l.either ? 0 : 1;
       either |= l.either;
     }
     needs[entry.first] += either ? 1 : 0;
-    stuck_[entry.first] = true;
+    stuck[entry.first] = needs[entry.first] != 0;
   }
   std::vector<node> go_on;
   for (const auto& [n, unused] : waited_for) {
-    if (!stuck_[n]) go_on.push_back(n);
+    if (!stuck[n]) go_on.push_back(n);
   }
   std::vector<bool> chosen(most, false);  // one of those that would be enough goes on
   while (!go_on.empty()) {
@@ -410,25 +306,34 @@ void wait_graph::find_stuck() {
     for (const auto* entry : found->second) {
       const node waits = entry->first;
       for (const link& l : entry->second) {
-        if (l.to != n) continue;
+        if (l.to != n || !counts(l, firm)) continue;
         if (l.either && chosen[waits]) continue;
         if (l.either) chosen[waits] = true;
         if (--needs[waits] == 0) {
-          stuck_[waits] = false;
+          stuck[waits] = false;
           go_on.push_back(waits);
         }
       }
     }
     waited_for.erase(found);  // once is enough
   }
+  return stuck;
 }
 
 // --- ways through it
 
+// Of several rings, one that does not need the host to write what nobody else would.
 std::vector<wait_graph::node> wait_graph::ring() const {
+  for (const bool firm : {true, false}) {
+    if (std::vector<node> found = ring_in(find_stuck(firm), firm); !found.empty()) return found;
+  }
+  return {};
+}
+
+std::vector<wait_graph::node> wait_graph::ring_in(const std::vector<bool>& stuck, bool firm) const {
   // Every stuck node waits for another stuck one: whoever goes on comes back to where it was.
   for (const auto& [start, unused] : links_) {
-    if (!stuck_[start]) continue;
+    if (!stuck[start]) continue;
     std::vector<node> path;
     std::map<node, std::size_t> places;
     for (node n = start;;) {
@@ -442,8 +347,8 @@ std::vector<wait_graph::node> wait_graph::ring() const {
       places.emplace(n, path.size());
       path.push_back(n);
       const std::vector<link>* out = links(n);
-      const auto next =
-          std::find_if(out->begin(), out->end(), [&](const link& l) { return stuck_[l.to]; });
+      const auto next = std::find_if(out->begin(), out->end(),
+                                     [&](const link& l) { return stuck[l.to] && counts(l, firm); });
       if (next == out->end()) break;
       n = next->to;
     }
@@ -517,6 +422,18 @@ bool wait_graph::waits_for_room(node n, node on) const {
   return o.started == never && std::any_of(o.waits.begin(), o.waits.end(), [&](const auto& e) {
            return e.from == on && e.cause == trace::wait_cause::device_full;
          });
+}
+
+bool wait_graph::waits_for_blocks(node n, node on) const {
+  if (is_thread(n) || is_thread(on) || !waits_for_own_blocks(trace_.operations[n])) return false;
+  return n == on || trace_.operations[on].left.resident != 0;
+}
+
+std::size_t wait_graph::kernel_limit(node n) const {
+  const number device = trace_.operations[n].device;
+  if (device >= trace_.devices.size()) return 0;
+  const std::size_t limit = trace_.devices[device].resident_kernels;
+  return limit != 0 && kernels_there_[device] >= limit ? limit : 0;
 }
 
 // --- words

@@ -56,6 +56,11 @@ class wait_graph {
 
   // Whether the one is a kernel that finds no room beside the other.
   [[nodiscard]] bool waits_for_room(node n, node on) const;
+  // Whether it is one of which some blocks wait for others that find no room: beside its own, or
+  // beside those of `on`.
+  [[nodiscard]] bool waits_for_blocks(node n, node on) const;
+  // How many kernels its device holds, if there are as many.
+  [[nodiscard]] std::size_t kernel_limit(node n) const;
 
   // "kernel b on stream 1 waits by an event for kernel a on stream 0"
   [[nodiscard]] std::string sentence(node n, node on) const;
@@ -67,7 +72,8 @@ class wait_graph {
  private:
   struct writer {
     trace::number operation = trace::none;
-    std::string_view what;  // it would write
+    std::string_view what;     // it would write
+    std::uint64_t blocks = 0;  // of it, that find no room: the others are there
   };
   struct link {
     node to = 0;
@@ -77,6 +83,7 @@ class wait_graph {
     guess guessed = guess::no;
   };
 
+  static bool counts(const link& l, bool firm) { return !firm || l.guessed != guess::anybody; }
   [[nodiscard]] node thread(trace::number n) const { return trace_.operations.size() + n; }
   [[nodiscard]] const std::vector<link>* links(node n) const;
   [[nodiscard]] const link* way(node from, node to) const;
@@ -86,6 +93,7 @@ class wait_graph {
   void add(node from, link l) { links_[from].push_back(std::move(l)); }
   void add_operation(trace::number i);
   void add_memory(trace::number runs);
+  void add_blocks(trace::number runs, const std::optional<writer>& other);
   void add_guesses(node from, const std::string& why, const std::vector<node>& who,
                    guess how = guess::yes);
   [[nodiscard]] std::optional<writer> writer_for(trace::number runs) const;
@@ -97,9 +105,12 @@ class wait_graph {
   void add_outside();
   [[nodiscard]] std::string awaited_words(const trace::stuck_thread& s) const;
   [[nodiscard]] std::string last_call(trace::number thread) const;
-  void find_stuck();
+  // Which nodes can never go on; `firm`: without what speaks for nothing but that both wait.
+  [[nodiscard]] std::vector<bool> find_stuck(bool firm) const;
+  [[nodiscard]] std::vector<node> ring_in(const std::vector<bool>& stuck, bool firm) const;
 
   const trace::trace& trace_;
+  std::vector<std::size_t> kernels_there_;  // by device
   std::map<node, std::vector<link>> links_;
   std::map<trace::number, trace::number> last_in_stream_;  // pending ones
   std::vector<node> threads_;                              // that wait
@@ -107,7 +118,6 @@ class wait_graph {
   std::vector<node> lost_;  // wait for a lock whose holder has ended
   std::vector<node> held_;
   std::map<node, std::string> awaits_;  // "waits for lock 1", as far as the trace has it
-  std::vector<bool> stuck_;             // nodes that can never go on
 };
 
 }  // namespace sb::analysis

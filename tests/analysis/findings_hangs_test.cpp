@@ -250,6 +250,89 @@ TEST(Findings, AHangNamesTheKernelThatFindsNoRoomBesideTheOneThatWaitsForIt) {
   }
 }
 
+// Small kernels that all wait until the last of them is there; the device holds `limit` of them.
+trace::trace kernels_that_meet(std::uint32_t limit) {
+  program_builder b;
+  const number count = b.allocation(trace::memory_kind::device, 4);
+  std::vector<number> kernels;
+  for (int i = 0; i < 3; ++i) {
+    kernels.push_back(b.kernel(b.stream(), "meets", 10_us));
+    b.writes(count);
+  }
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  t.devices[0].resident_kernels = limit;
+  for (const number o : kernels) {
+    t.operations[o].ended = never;
+    t.operations[o].ranges[0].how = trace::access::read_write;
+    t.operations[o].left = {.resident = 1, .waiting = 0, .in_vain = 1};
+  }
+  trace::operation& last = t.operations[kernels.back()];
+  last.started = never;
+  last.left = {};
+  last.waits = {{.from = kernels[1], .cause = trace::wait_cause::device_full, .until = never}};
+  t.calls.back().returned = false;
+  return t;
+}
+
+TEST(Findings, AHangByTheNumberOfKernelsIsToldFromOneByTheirBlocks) {
+  const finding few = found(kernels_that_meet(2), "hang");
+  EXPECT_THAT(few.evidence,
+              testing::Contains("kernel meets on stream 3 finds no room on the device, which holds "
+                                "2 kernels at a time, one of them kernel meets on stream 2"));
+  EXPECT_THAT(few.change, testing::HasSubstr("holds 2 kernels at a time, however small"));
+  const finding full = found(kernels_that_meet(128), "hang");
+  EXPECT_THAT(
+      full.evidence,
+      testing::Contains(testing::HasSubstr("beside kernel meets on stream 2, of which 1 block")));
+  EXPECT_THAT(full.change, testing::HasSubstr("needs fewer blocks"));
+}
+
+// Two kernels share a barrier, and the second has no room for all of its blocks; or the first one
+// waits for something else.
+trace::trace shared_barrier(bool shared) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number count = b.allocation(trace::memory_kind::device, 4);
+  const number flag = b.allocation(trace::memory_kind::device, 4);
+  const number left = b.kernel(s1, "left", 10_us);
+  b.writes(shared ? count : flag);
+  const number right = b.kernel(s2, "right", 10_us);
+  b.writes(count);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.end = trace::ending::hung;
+  for (const number o : {left, right}) {
+    t.operations[o].ended = never;
+    t.operations[o].ranges[0].how = trace::access::read_write;
+  }
+  t.operations[left].left = {.resident = 200, .waiting = 0, .in_vain = 200};
+  t.operations[right].left = {.resident = 64, .waiting = 36, .in_vain = 64};
+  t.calls.back().returned = false;
+  return t;
+}
+
+TEST(Findings, AHangByABarrierOfTwoKernelsNamesBoth) {
+  const finding f = found(shared_barrier(true), "hang");
+  EXPECT_THAT(f.why, testing::HasSubstr("in a ring, if what is guessed"));
+  EXPECT_THAT(f.evidence, testing::Contains(testing::HasSubstr(
+                              "kernel left on stream 1 does not end, perhaps until memory that it "
+                              "reads is written by 36 blocks of kernel right on stream 2")));
+  EXPECT_THAT(f.evidence, testing::Contains(testing::HasSubstr(
+                              "which find no room beside kernel left on stream 1, of which 200 "
+                              "blocks are there")));
+  EXPECT_THAT(f.change, testing::HasSubstr("launch no more of them than fit"));
+}
+
+TEST(Findings, AKernelBesideABarrierIsNoPartOfItWhereItWaitsForOtherMemory) {
+  const finding f = found(shared_barrier(false), "hang");
+  EXPECT_THAT(f.why, testing::HasSubstr("in a ring, if what is guessed"));
+  EXPECT_EQ(f.operations.size(), 1U);
+  EXPECT_THAT(f.evidence, testing::Contains(
+                              testing::HasSubstr("the 36 others, which find no room beside them")));
+}
+
 // A thread holds a lock and waits for another one, which waits for a host function that takes it.
 TEST(Findings, AHangNamesTheThreadThatWaitsOutsideOfCalls) {
   program_builder b;

@@ -158,15 +158,19 @@ std::string way_out(const trace::trace& t, const wait_graph& graph, const std::v
     if (is_function(ring[i]) && is_function(next(i)))
       return "Let no host function wait for what another does: they run one after another, "
              "whatever their streams. Order their streams with events instead.";
-    if (ring[i] == next(i) && !graph.is_thread(ring[i]) &&
-        waits_for_own_blocks(t.operations[ring[i]]))
+    if (graph.waits_for_blocks(ring[i], next(i)))
       return "Blocks that wait for each other all have to be on the device at once: launch no more "
              "of them than fit (cudaOccupancyMaxActiveBlocksPerMultiprocessor says how many on a "
              "multiprocessor) beside what else runs, or use grid.sync() in a launch by "
              "cudaLaunchCooperativeKernel, which refuses a grid that does not fit.";
-    if (graph.waits_for_room(ring[i], next(i)))
-      return "Break the ring at one of these places: issue what is waited for first, or leave it "
-             "room beside the kernel that waits, which then needs fewer blocks.";
+    if (!graph.waits_for_room(ring[i], next(i))) continue;
+    if (const std::size_t limit = graph.kernel_limit(next(i)); limit != 0)
+      return fmt::format(
+          "The device holds {} kernels at a time, however small they are: let no more of them wait "
+          "for each other, or make one kernel of several, with a block for each.",
+          limit);
+    return "Break the ring at one of these places: issue what is waited for first, or leave it "
+           "room beside the kernel that waits, which then needs fewer blocks.";
   }
   const bool by_locks = std::any_of(ring.begin(), ring.end(), [&](node n) {
     return std::find(graph.held().begin(), graph.held().end(), n) != graph.held().end();
