@@ -15,7 +15,6 @@ namespace {
 run_summary summary_of(const trace::trace& t) {
   run_summary s;
   s.length = t.end;
-  s.calls = static_cast<trace::number>(t.calls.size());
   s.threads = static_cast<trace::number>(t.threads.size());
   std::set<trace::number> streams;
   for (const trace::operation& o : t.operations) {
@@ -29,7 +28,10 @@ run_summary summary_of(const trace::trace& t) {
     }
   }
   s.streams = static_cast<trace::number>(streams.size());
-  for (const trace::call& c : t.calls) s.host_blocked += c.blocked;
+  for (const trace::call& c : t.calls) {
+    s.calls += c.times;
+    s.host_blocked += c.blocked;
+  }
   return s;
 }
 

@@ -13,7 +13,8 @@ namespace sb::analysis {
 
 struct run_summary {
   trace::nanoseconds length = 0;
-  trace::number operations = 0, kernels = 0, copies = 0, calls = 0, streams = 0, threads = 0;
+  trace::number operations = 0, kernels = 0, copies = 0, streams = 0, threads = 0;
+  std::uint64_t calls = 0;
   std::uint64_t bytes_to_device = 0, bytes_to_host = 0;
   trace::nanoseconds host_blocked = 0;  // in calls, all threads
 };

@@ -16,7 +16,7 @@ using trace::number;
 namespace {
 
 constexpr std::int32_t not_ready = 600;  // cudaErrorNotReady
-constexpr std::size_t least_looks = 2;
+constexpr std::uint64_t least_looks = 2;
 
 bool is_query(const trace::call& c) { return c.returned && class_of(c.name) == call_class::query; }
 
@@ -31,6 +31,13 @@ number waited_for(const trace::trace& t, std::span<const number> looks, nanoseco
     if (last == none || ended > t.operations[last].ended) last = operation;
   }
   return last;
+}
+
+// Equal ones are one call.
+std::uint64_t looks_of(const trace::trace& t, std::span<const number> calls) {
+  std::uint64_t looks = 0;
+  for (const number c : calls) looks += t.calls[c].times;
+  return looks;
 }
 
 void join(trace::trace& t, std::span<const number> looks, number last) {
@@ -67,8 +74,8 @@ std::optional<trace::trace> with_polls_as_waits(const trace::trace& recorded) {
              t.calls[calls[end]].status == not_ready)
         ++end;
       const bool answered = end < calls.size() && is_query(t.calls[calls[end]]);
-      if (end - at >= least_looks)
-        join(t, std::span(calls).subspan(at, end - at), calls[answered ? end : end - 1]);
+      const auto looks = std::span<const number>(calls).subspan(at, end - at);
+      if (looks_of(t, looks) >= least_looks) join(t, looks, calls[answered ? end : end - 1]);
       at = std::max(end, at + 1);
     }
   }

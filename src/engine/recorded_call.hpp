@@ -21,6 +21,16 @@ struct recorded_call {
   bool handed_over = false;
 };
 
+// The question that a thread asked last, if its answer was "not ready".
+struct asked_question {
+  const char* name = nullptr;  // none
+  trace::number call = trace::none;
+  trace::number place = trace::none;
+  trace::number blocked_on = trace::none;
+  trace::nanoseconds begin = 0;
+  std::uint32_t times = 0;
+};
+
 struct recorded_thread {
   int depth = 0;               // calls that a call makes are its own business
   std::uint64_t recorder = 0;  // that knows it; 0: none
@@ -28,6 +38,7 @@ struct recorded_thread {
   trace::number maker = trace::none;  // the thread that made it, where that is known, and when
   std::uint64_t made_ns = 0;
   recorded_call call;
+  asked_question asked;
   trace::pending_lane lane;
   // Files are constants of the program: an address and a line are the place.
   struct known_place {

@@ -184,7 +184,10 @@ trace::number recorder::new_name(const char* text) {
 
 void recorder::begin_call(recorded_thread& thread, const char* name, std::uint64_t ns) {
   if (thread.recorder != self_) adopt(thread);
-  thread.call = {.number = out_->begin_call(), .name = name, .begin_ns = ns};
+  // What asks once more may be a part of the same call.
+  const bool again = name == thread.asked.name;
+  thread.call = {
+      .number = again ? thread.asked.call : out_->begin_call(), .name = name, .begin_ns = ns};
 }
 
 void recorder::call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
@@ -225,7 +228,7 @@ void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
   trace::call_record told = told_of(thread);
   told.end = since(ns);
   told.status = status;
-  out_->returned(thread.lane, call.number, told);
+  if (!asked_again(thread, told)) out_->returned(thread.lane, call.number, told);
   // What is asked for outside of calls; the rest is new when the next one begins.
   call.number = trace::none;
   call.name = nullptr;
@@ -559,21 +562,6 @@ void recorder::finished(node& n, std::uint64_t ns) {
     drop(n.held.note);
   }
   r.number = trace::none;  // the rest is new with the next command
-}
-
-// What the present call looks at, whether it has to wait for it or not.
-void recorder::asks_for(stream_id stream) {
-  if (stream.value >= streams_.size()) return;
-  const stream_notes& s = streams_[stream.value];
-  trace::number asked = s.done;
-  if (s.last_number != trace::none && (asked == trace::none || s.last_number > asked))
-    asked = s.last_number;
-  if (asked != trace::none) present().blocked_on = asked;
-}
-
-void recorder::asks_for(command_id command) {
-  if (const node* found = commands_.find(command.value))
-    present().blocked_on = found->recorded.number;
 }
 
 }  // namespace sb::engine

@@ -27,6 +27,7 @@ void recorder::adopt(recorded_thread& thread) {
   if (thread.recorder != 0) {
     thread.number = thread.maker = trace::none;
     thread.places = {};
+    thread.asked = {};
   }
   thread.recorder = self_;
 }

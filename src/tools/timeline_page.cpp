@@ -94,7 +94,8 @@ std::string calls_json(const trace::trace& trace, std::string& call_names) {
   const auto& calls = trace.calls;
   using trace::call;
   out.column("name", calls, [&](column_writer& c, const call& x) {
-    const auto [at, added] = numbers.try_emplace(x.name, static_cast<std::uint32_t>(names.size()));
+    const std::string name = x.times == 1 ? x.name : fmt::format("{}, {} times", x.name, x.times);
+    const auto [at, added] = numbers.try_emplace(name, static_cast<std::uint32_t>(names.size()));
     if (added) names.push_back(at->first);
     c.add(at->second);
   });

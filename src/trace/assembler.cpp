@@ -297,6 +297,7 @@ void assembler::keep_call(number self, const call_record& record, std::string na
   found.blocked = record.blocked;
   found.blocked_on = record.blocked_on;
   found.status = record.status;
+  found.times = record.times;
   seen(record.begin);
   seen(record.end);
 }

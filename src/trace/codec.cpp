@@ -62,7 +62,7 @@ read_call get_call(cursor& in, codec_state& state) {
   read_call found;
   call_record& call = found.call;
   const unsigned parts = in.u8();
-  if (parts > call_part::all) in.wrong();
+  if (parts > call_part::all(state.version)) in.wrong();
   found.self = in.difference(state.call);
   if (!(parts & call_part::same)) {
     state.thread = in.optional();
@@ -84,6 +84,11 @@ read_call get_call(cursor& in, codec_state& state) {
     state.like = call.like = in.difference(state.like);
   } else if (parts & call_part::handed_over) {
     in.wrong();
+  }
+  if (parts & call_part::times) {
+    const std::uint64_t times = in.varint();
+    if (times < 2 || times >= none || call.done != none) in.wrong();
+    call.times = static_cast<std::uint32_t>(times);
   }
   state.call = found.self;
   state.clock = call.begin;

@@ -57,12 +57,12 @@ inline bool same_place(const call_record& call, const codec_state& state) {
 }
 
 inline byte* put_call(byte* at, number self, const call_record& call, codec_state& state) {
-  const unsigned parts = (call.blocked ? call_part::blocked : 0) |
-                         (call.blocked_on != none ? call_part::blocked_on : 0) |
-                         (call.status ? call_part::status : 0) |
-                         (call.done != none ? call_part::done : 0) |
-                         (call.handed_over ? call_part::handed_over : 0) |
-                         (same_place(call, state) ? call_part::same : 0);
+  const unsigned parts =
+      (call.blocked ? call_part::blocked : 0) |
+      (call.blocked_on != none ? call_part::blocked_on : 0) |
+      (call.status ? call_part::status : 0) | (call.done != none ? call_part::done : 0) |
+      (call.handed_over ? call_part::handed_over : 0) | (call.times != 1 ? call_part::times : 0) |
+      (same_place(call, state) ? call_part::same : 0);
   *at++ = static_cast<byte>(parts);
   at = put_difference(at, self, state.call);
   if (!(parts & call_part::same)) {
@@ -83,6 +83,7 @@ inline byte* put_call(byte* at, number self, const call_record& call, codec_stat
     last = call.done;
     state.like = call.like;
   }
+  if (parts & call_part::times) at = put_varint(at, call.times);
   state.call = self;
   state.clock = call.begin;
   return at;

@@ -25,11 +25,23 @@ std::string grouped(double value, int decimals) {
   return out;
 }
 
+struct sample {
+  double value = 0;
+  std::uint64_t times = 1;  // questions that are one call
+};
+
 struct samples {
-  std::vector<double> values;
+  std::vector<sample> values;
+
+  void add(double value, std::uint64_t times = 1) { values.push_back({value, times}); }
   [[nodiscard]] double total() const {
     double sum = 0;
-    for (const double value : values) sum += value;
+    for (const sample& s : values) sum += s.value * static_cast<double>(s.times);
+    return sum;
+  }
+  [[nodiscard]] std::uint64_t count() const {
+    std::uint64_t sum = 0;
+    for (const sample& s : values) sum += s.times;
     return sum;
   }
 };
@@ -77,18 +89,29 @@ class table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+// Of samples in their order: the one at a place.
+double value_at(const std::vector<sample>& sorted, std::uint64_t place) {
+  for (const sample& s : sorted) {
+    if (place < s.times) return s.value;
+    place -= s.times;
+  }
+  return sorted.back().value;
+}
+
 // Average, median, least, greatest, standard deviation.
 std::vector<std::string> statistics(const samples& of, int decimals, int average_decimals) {
-  std::vector<double> sorted = of.values;
-  std::sort(sorted.begin(), sorted.end());
-  const std::size_t count = sorted.size();
+  std::vector<sample> sorted = of.values;
+  std::sort(sorted.begin(), sorted.end(),
+            [](const sample& a, const sample& b) { return a.value < b.value; });
+  const std::uint64_t count = of.count();
   const double average = of.total() / static_cast<double>(count);
-  const double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+  const double median = (value_at(sorted, (count - 1) / 2) + value_at(sorted, count / 2)) / 2;
   double squares = 0;
-  for (const double value : sorted) squares += (value - average) * (value - average);
+  for (const sample& s : sorted)
+    squares += (s.value - average) * (s.value - average) * static_cast<double>(s.times);
   const double deviation = count > 1 ? std::sqrt(squares / static_cast<double>(count - 1)) : 0;
   return {grouped(average, average_decimals), grouped(median, average_decimals),
-          grouped(sorted.front(), decimals), grouped(sorted.back(), decimals),
+          grouped(sorted.front().value, decimals), grouped(sorted.back().value, decimals),
           grouped(deviation, average_decimals)};
 }
 
@@ -112,7 +135,7 @@ void write_times(std::string_view title, const std::string& count, const std::st
   for (const auto& [key, of] : by_total(all)) {
     std::vector<std::string> row = {grouped(whole > 0 ? 100 * of.total() / whole : 0, 1),
                                     grouped(of.total(), 0),
-                                    grouped(static_cast<double>(of.values.size()), 0)};
+                                    grouped(static_cast<double>(of.count()), 0)};
     for (std::string& text : statistics(of, 0, 1)) row.push_back(std::move(text));
     row.push_back(key);
     out_table.add(std::move(row));
@@ -126,7 +149,7 @@ void write_sizes(std::string_view title, const groups& all, const export_sink& o
                           "StdDev (MB)", "Operation"});
   for (const auto& [key, of] : by_total(all)) {
     std::vector<std::string> row = {grouped(of.total(), 3),
-                                    grouped(static_cast<double>(of.values.size()), 0)};
+                                    grouped(static_cast<double>(of.count()), 0)};
     for (std::string& text : statistics(of, 3, 3)) row.push_back(std::move(text));
     row.push_back(key);
     out_table.add(std::move(row));
@@ -157,11 +180,11 @@ void export_tables(const trace& what, const export_sink& out) {
   groups ranges, calls, kernels, times, sizes, queues;
   for (const annotation& one : what.annotations) {
     if (one.what != annotation::shape::range || one.end == never) continue;
-    ranges[one.domain + ":" + one.text].values.push_back(static_cast<double>(one.end - one.begin));
+    ranges[one.domain + ":" + one.text].add(static_cast<double>(one.end - one.begin));
   }
   for (const call& one : what.calls) {
-    if (!one.name.empty() && one.returned)
-      calls[one.name].values.push_back(static_cast<double>(one.end - one.begin));
+    if (one.name.empty() || !one.returned) continue;
+    calls[one.name].add(static_cast<double>(one.end - one.begin) / one.times, one.times);
   }
   for (const operation& op : what.operations) {
     if (op.started == never || op.ended == never) continue;
@@ -169,12 +192,12 @@ void export_tables(const trace& what, const export_sink& out) {
     if (op.queue.kind != queue_class::none) {
       const std::string device =
           what.devices.size() > 1 ? "device " + std::to_string(op.device) + " " : "";
-      queues[device + word(op.queue)].values.push_back(time);
+      queues[device + word(op.queue)].add(time);
     }
-    if (op.kind == operation_kind::kernel) kernels[label(what, op)].values.push_back(time);
+    if (op.kind == operation_kind::kernel) kernels[label(what, op)].add(time);
     if (op.kind != operation_kind::copy && op.kind != operation_kind::fill) continue;
-    times[memory_operation(op)].values.push_back(time);
-    sizes[memory_operation(op)].values.push_back(static_cast<double>(op.bytes) / 1e6);
+    times[memory_operation(op)].add(time);
+    sizes[memory_operation(op)].add(static_cast<double>(op.bytes) / 1e6);
   }
   write_times("NVTX Range Summary (nvtx_sum)", "Instances", "Range", ranges, out);
   write_times("CUDA API Summary (cuda_api_sum)", "Num Calls", "Name", calls, out);

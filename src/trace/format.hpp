@@ -12,9 +12,10 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 10;
+inline constexpr std::uint32_t format_version = 11;
 // 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over; 7 says nothing
-// of what kernels need; in 8 nobody who holds a lock has ended; 9 says nothing of blocks.
+// of what kernels need; in 8 nobody who holds a lock has ended; 9 says nothing of blocks;
+// in 10 each question is a call.
 inline constexpr std::uint32_t oldest_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
@@ -82,8 +83,10 @@ inline constexpr unsigned all = 0xffff;
 // Which parts a `call` record has.
 namespace call_part {
 inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, done = 1u << 3,
-                          same = 1u << 4, handed_over = 1u << 5, all = 63;
-}
+                          same = 1u << 4, handed_over = 1u << 5, times = 1u << 6;
+// Before version 11 none has the last.
+constexpr unsigned all(std::uint32_t version) { return version < 11 ? times - 1 : 2 * times - 1; }
+}  // namespace call_part
 
 // The number in a `finished` record that says what follows: edges, four times, and these.
 namespace finished_part {

@@ -10,6 +10,8 @@
 // A call that hands an operation over is there before it does, with no end yet, and once more in
 // the same place when it returns.
 //
+// Questions that are answered alike are one entry, which is written again with each.
+//
 // The mark is taken away when the call is a record; one that is both was killed in between. An
 // entry whose check does not match is just being written. That, and not the order of the stores,
 // tells those who look at it from elsewhere: an ordered store would make the next call wait for it.
@@ -31,6 +33,7 @@ inline constexpr std::size_t pending_lanes = block_bytes / pending_lane_bytes;
 inline constexpr std::size_t pending_words = pending_entry_bytes / sizeof(std::uint64_t);
 inline constexpr std::uint32_t pending_mark = 0x4c4c4143;      // "CALL"
 inline constexpr std::uint32_t handed_over_mark = 0x54534f50;  // "POST": call_record::handed_over
+inline constexpr std::uint32_t asked_mark = 0x534b5341;  // "ASKS": `like` is call_record::times
 
 // A thread's own. It belongs to one writer, known by its number: the place of an old one may be
 // taken.
@@ -83,6 +86,10 @@ class pending_entry {
 
 inline void put_pending(byte* entry, number self, const call_record& call) {
   using e = pending_entry;
+  const std::uint32_t mark = call.handed_over  ? handed_over_mark
+                             : call.times != 1 ? asked_mark
+                                               : pending_mark;
+  const std::uint32_t last = call.times != 1 ? call.times : call.like;
   std::uint64_t words[pending_words] = {
       e::both(self, call.thread),
       e::both(call.name, call.place),
@@ -90,11 +97,17 @@ inline void put_pending(byte* entry, number self, const call_record& call) {
       call.end,
       call.blocked,
       e::both(call.blocked_on, static_cast<std::uint32_t>(call.status)),
-      e::both(call.handed_over ? handed_over_mark : pending_mark, call.done),
-      call.like};
-  words[7] = e::both(call.like, e::check(words));
+      e::both(mark, call.done),
+      last};
+  words[7] = e::both(last, e::check(words));
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < pending_words; ++i) e::store(entry, i, words[i]);
+}
+
+// Whether it is there, and of that call.
+inline bool is_pending(byte* entry, number self) {
+  using e = pending_entry;
+  return e::low(e::load(entry, 0)) == self && e::low(e::load(entry, 6)) != 0;
 }
 
 inline void clear_pending(byte* entry) { pending_entry::store(entry, 6, 0); }
@@ -112,7 +125,7 @@ inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_cal
                         written_by who = written_by::another) {
   using e = pending_entry;
   const std::uint32_t mark = e::low(words[6]);
-  if (mark != pending_mark && mark != handed_over_mark) return false;
+  if (mark != pending_mark && mark != handed_over_mark && mark != asked_mark) return false;
   if (who == written_by::another && e::high(words[7]) != e::check(words)) return false;
   found.self = e::low(words[0]);
   found.call = {.thread = e::high(words[0]),
@@ -124,8 +137,9 @@ inline bool get_pending(const std::uint64_t (&words)[pending_words], pending_cal
                 .blocked_on = e::low(words[5]),
                 .status = static_cast<std::int32_t>(e::high(words[5])),
                 .done = e::high(words[6]),
-                .like = e::low(words[7]),
-                .handed_over = mark == handed_over_mark};
+                .like = mark == asked_mark ? none : e::low(words[7]),
+                .handed_over = mark == handed_over_mark,
+                .times = mark == asked_mark ? e::low(words[7]) : 1};
   return true;
 }
 

@@ -119,10 +119,11 @@ outcome<bool> read_block(cursor in, block what, bool may_stop, std::size_t offse
     if (!in.good() && may_stop && (in.how() == cursor::state::cut_off || in.at() > written)) break;
     if (!known || !in.good()) {
       const std::size_t at = offset + static_cast<std::size_t>(begin - what.data());
-      return failure{name + " is damaged at byte " + std::to_string(at) + ": " +
-                     (known
-                          ? "the '" + std::string(name_of(kind)) + "' record there makes no sense."
-                          : "there is no record of kind " + std::to_string(value) + ".")};
+      const std::string why =
+          is_end  ? "its end record is there, and more follows. Something was added to the file."
+          : known ? "the '" + std::string(name_of(kind)) + "' record there makes no sense."
+                  : "no record begins with " + std::to_string(value) + ".";
+      return failure{name + " is damaged at byte " + std::to_string(at) + ": " + why};
     }
   }
   return true;

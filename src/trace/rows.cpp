@@ -165,6 +165,7 @@ std::vector<detail> details_of(const trace& what, const slice& one) {
     if (the.blocked) list.push_back({"blocked", the.blocked, {}, false});
     if (the.blocked_on != none) list.push_back({"blocked on", the.blocked_on, {}, false});
     if (the.status) list.push_back({"error", static_cast<std::uint32_t>(the.status), {}, false});
+    if (the.times != 1) list.push_back({"times", the.times, {}, false});
     if (!the.returned) add_text(list, "returned", "no");
   } else {
     add_text(list, "domain", what.annotations[one.which].domain);

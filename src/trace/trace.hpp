@@ -124,6 +124,9 @@ struct call {
   number blocked_on = none;  // the operation that ended the wait
   std::int32_t status = 0;   // cudaError_t
   bool returned = true;      // false: still in it when the trace ends, and `end` is then that time
+  // Questions (cudaEventQuery) that a thread asked again and again, with the same answer, are one:
+  // from the beginning of the first to the end of the last.
+  std::uint32_t times = 1;
 };
 
 enum class operation_kind : std::uint8_t {

@@ -89,6 +89,16 @@ class writer {
     put_pending(own.begin + own.count++ * pending_entry_bytes, call, what);
   }
 
+  // A call that returned last in this lane is told once more, with another end. False: it is a
+  // record already, or there is no lane.
+  [[nodiscard]] bool returned_again(pending_lane& own, number call, const call_record& what) {
+    if (own.owner != self_ || own.count == 0) return false;
+    byte* const entry = own.begin + (own.count - 1) * pending_entry_bytes;
+    if (!is_pending(entry, call)) return false;
+    put_pending(entry, call, what);
+    return true;
+  }
+
   // Numbers of operations in a row: the first. For call_record::done, and for submitted().
   number begin_operations(number count = 1) {
     return operations_.fetch_add(count, std::memory_order_relaxed);

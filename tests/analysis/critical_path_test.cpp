@@ -158,6 +158,20 @@ TEST(CriticalPath, TakesALoopOfQueriesForAWait) {
   EXPECT_EQ(other.summary.host_blocked, 0U);
 }
 
+// The same as it is recorded by the real clock: equal questions are one call.
+TEST(CriticalPath, TakesAQuestionThatWasAskedSeveralTimesForAWait) {
+  trace::trace t = polling(5_us);
+  trace::call all = t.calls[1];
+  all.end = t.calls[t.calls.size() - 2].end;
+  all.times = static_cast<std::uint32_t>(t.calls.size() - 2);
+  const std::size_t each = t.calls.size();
+  t.calls = {t.calls.front(), all, t.calls.back()};
+  const explanation e = explain(t);
+  expect_whole(e.path, t);
+  EXPECT_EQ(time_of(e.path, path_work::kernel, path_link::host_waits), 100_us);
+  EXPECT_EQ(e.summary.calls, each);
+}
+
 // The first thread makes a second one, which works, and joins it before its own last launch.
 trace::trace joined_thread(bool joins) {
   program_builder b;

@@ -127,9 +127,9 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 11;
+  newer[8] = 12;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 11, this one reads up to 10"));
+              HasSubstr("newer Streambed: its format is 12, this one reads up to 11"));
   bytes older = stored(sample(6));
   older[8] = 3;
   EXPECT_THAT(problem(older),
@@ -148,7 +148,18 @@ TEST_F(TraceFormat, ADamagedFileWithoutAnEndSaysWhere) {
   const std::size_t first = 8 + 4 + 1 + 1 + 6 + 7 + 5;
   ASSERT_EQ(file[first], static_cast<std::uint8_t>(record_kind::name));
   file[first] = 200;
-  EXPECT_EQ(problem(file), "x.sbt is damaged at byte 32: there is no record of kind 200.");
+  EXPECT_EQ(problem(file), "x.sbt is damaged at byte 32: no record begins with 200.");
+}
+
+TEST_F(TraceFormat, AFileToWhichSomethingWasAddedSaysSo) {
+  const bytes good = stored(sample(7));
+  ASSERT_TRUE(parse_trace(good, "x"));
+  bytes longer = good;
+  longer.push_back(7);
+  EXPECT_EQ(problem(longer), "x.sbt is damaged at byte " +
+                                 std::to_string(good.size() - end_record_bytes) +
+                                 ": its end record is there, and more follows. Something was added "
+                                 "to the file.");
 }
 
 TEST_F(TraceFormat, WhatExistsIsNotReplacedUnasked) {

@@ -146,5 +146,70 @@ TEST_F(HandedOver, AnEndWithoutAnOperationIsLeftOut) {
   EXPECT_TRUE(found.operations[1].waits.empty());
 }
 
+// --- questions
+
+// Some that are asked again and again, with other calls in between.
+void write_questions(writer& out, number rounds, std::uint32_t times) {
+  call_record other, question;
+  other.thread = question.thread = out.thread("main");
+  other.name = out.name("cudaLaunchKernel");
+  question.name = out.name("cudaEventQuery");
+  question.status = 600;
+  thread_local pending_lane lane;
+  for (number i = 0; i < rounds; ++i) {
+    other.begin = 1000 * i;
+    other.end = other.begin + 1;
+    out.returned(lane, out.begin_call(), other);
+    const number which = out.begin_call();
+    question.begin = 1000 * i + 10;
+    question.end = question.begin + 2;
+    question.times = 1;
+    out.returned(lane, which, question);
+    for (question.times = 2; question.times <= times; ++question.times) {
+      question.end += 5;
+      // The last call of a full lane is a record at once.
+      if (!out.returned_again(lane, which, question)) {
+        EXPECT_EQ((2 * i + 2) % pending_lane_entries, 0U) << i;
+        break;
+      }
+    }
+  }
+}
+
+void expect_questions(const trace& found, number rounds, std::uint32_t times) {
+  ASSERT_EQ(found.calls.size(), 2 * rounds);
+  for (number i = 0; i < rounds; ++i) {
+    const call &other = found.calls[2 * i], &question = found.calls[2 * i + 1];
+    EXPECT_EQ(other.times, 1U);
+    EXPECT_EQ(question.name, "cudaEventQuery");
+    EXPECT_EQ(question.status, 600);
+    EXPECT_EQ(question.begin, 1000 * i + 10);
+    const bool was_full = (2 * i + 2) % pending_lane_entries == 0;
+    EXPECT_EQ(question.times, was_full ? 1 : times);
+    EXPECT_EQ(question.end, question.begin + 2 + 5 * (question.times - 1));
+  }
+}
+
+TEST_F(HandedOver, QuestionsThatAreAskedAgainAreOneCall) {
+  auto out = opened("questions");
+  write_questions(*out, 100, 50);
+  out->close(ending::complete, false, 1'000'000);
+  EXPECT_LT(out->bytes(), 100 * 64u);
+  expect_questions(read("questions"), 100, 50);
+}
+
+TEST_F(HandedOver, QuestionsOfAKilledProgramAreThereUpToTheLast) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    auto out = opened("questions_killed");
+    write_questions(*out, 10, 50);
+    ::kill(::getpid(), SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  expect_questions(read("questions_killed"), 10, 50);
+}
+
 }  // namespace
 }  // namespace sb::trace::testing

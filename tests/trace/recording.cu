@@ -6,10 +6,12 @@
 // that are over; `before` has a wait too that comes before its record, for an event that is made
 // where another one was. `registers` pins buffers of its own in a loop and keeps them. `rows`
 // copies and sets rows, with gaps between them and without. `pageable` copies the same two buffers
-// again and again.
+// again and again. `asks` asks
+// whether a kernel is over until it is, and prints how often.
 #include <cuda_runtime.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -23,6 +25,11 @@ __global__ void gate() {
   }
 }
 __global__ void opens() { atomicExch(&open_gate, 1); }
+__global__ void nap() {
+  const long long begin = clock64();
+  while (clock64() - begin < 200'000'000) {
+  }
+}
 __global__ void second(float* out) { *out = 2; }
 
 constexpr int rounds = 100;
@@ -68,6 +75,15 @@ int main(int argc, char** argv) {
         cudaMemcpyAsync(a, one->data(), 4096, cudaMemcpyHostToDevice, s);
       cudaMemcpyAsync(first.data(), a, 2048, cudaMemcpyDeviceToHost, s);
     }
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "asks") == 0) {
+    long asked = 1;
+    nap<<<1, 1, 0, s>>>();
+    cudaEventRecord(e, s);
+    while (cudaEventQuery(e) == cudaErrorNotReady) ++asked;
+    while (cudaStreamQuery(s) == cudaErrorNotReady) ++asked;
+    std::printf("%ld\n", asked);
     return cudaDeviceSynchronize();
   }
   if (std::strcmp(how, "registers") == 0) {

@@ -110,6 +110,20 @@ class Recording(unittest.TestCase):
             self.assertEqual([size for _, _, size in (first, second, part)], ["4096", "4096", "2048"])
             self.assertEqual(len({first[0], second[0], part[0]}), 3)
 
+    def test_a_question_that_is_asked_until_the_work_is_over_is_one_call(self):
+        trace = self.folder / "asks.sbt"
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("STREAMBED_")}
+        done = subprocess.run([self.program, "asks"], env={**environment, "STREAMBED_TRACE": str(trace)},
+                              capture_output=True, text=True, timeout=200, check=True)
+        asked = int(done.stdout)
+        self.assertGreater(asked, 1000)
+        calls = json.loads(self.command("explain", "--json", trace))["run"]["calls"]
+        self.assertIn(calls - asked, range(1, 20))  # those that make and launch
+        self.assertLess(trace.stat().st_size, 500_000)
+        table = self.command("export", trace, "--format", "text")
+        line = next(line for line in table.splitlines() if "cudaEventQuery" in line)
+        self.assertGreaterEqual(int(line.split()[2].replace(",", "")), asked - 10)
+
     def test_rows_with_gaps_between_them_are_a_range_that_is_used_somewhere(self):
         ranges = [[r.split(":", 2)[2] for r in o["ranges"].split()] for o in self.operations(self.record("rows"))]
         self.assertEqual(ranges, [["0:800", "0:800"], ["0:800", "0:996~"], ["0:996~"], ["0:100"]])

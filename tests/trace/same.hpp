@@ -38,7 +38,7 @@ inline std::string everything(const trace& what) {
   }
   for (const call& c : what.calls) {
     out << "call " << c.name;
-    list(c.thread, c.place, c.begin, c.end, c.blocked, c.blocked_on, c.status, c.returned);
+    list(c.thread, c.place, c.begin, c.end, c.blocked, c.blocked_on, c.status, c.returned, c.times);
     out << '\n';
   }
   for (const operation& o : what.operations) {
