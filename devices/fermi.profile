@@ -2,7 +2,7 @@
 # streams: work of one stream that is not ready holds what was issued after it in every other.
 
 base = h200
-origin = published figures: NVIDIA's Fermi whitepaper, Tesla C2050 board specification, CUDA C Programming Guide 4.2
+origin = published figures: NVIDIA's Fermi whitepaper, Tesla C2050 board specification, CUDA C Programming Guide 4.2; what calls cost is the H200's
 
 name = Tesla C2050
 compute_major = 2

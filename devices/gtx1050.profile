@@ -1,7 +1,7 @@
 # NVIDIA GeForce GTX 1050 with 3 GB: 6 multiprocessors of compute capability 6.1. (The one with 2 GB has 5.)
 
 base = h200
-origin = published figures: GeForce GTX 1050 specifications, NVIDIA's Pascal tuning guide, CUDA C++ Programming Guide
+origin = published figures: GeForce GTX 1050 specifications, NVIDIA's Pascal tuning guide, CUDA C++ Programming Guide; what calls cost is the H200's
 
 name = NVIDIA GeForce GTX 1050
 compute_major = 6

@@ -1,7 +1,7 @@
 # NVIDIA V100 (SXM2, 16 GB): 80 multiprocessors of compute capability 7.0.
 
 base = h200
-origin = published figures: NVIDIA's Volta architecture whitepaper, V100 datasheet, CUDA C++ Programming Guide
+origin = published figures: NVIDIA's Volta architecture whitepaper, V100 datasheet, CUDA C++ Programming Guide; what calls cost is the H200's
 
 name = Tesla V100-SXM2-16GB
 compute_major = 7

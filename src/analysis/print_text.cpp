@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "analysis/explain.hpp"
+#include "analysis/plural.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -17,10 +18,6 @@ constexpr std::size_t line_width = 100;
 
 double percent(trace::nanoseconds part, trace::nanoseconds whole) {
   return whole == 0 ? 0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-}
-
-std::string plural(std::uint64_t n, std::string_view what) {
-  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
 std::string lines_of(const trace::trace& t, const std::vector<trace::number>& places) {

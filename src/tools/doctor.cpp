@@ -65,7 +65,8 @@ class doctor_command final : public subcommand {
     uname(&machine);
     const std::string architecture = machine.machine;
     const std::string found =
-        fmt::format("{}, {} cores", architecture, std::thread::hardware_concurrency());
+        fmt::format("{}, {} core{}", architecture, std::thread::hardware_concurrency(),
+                    std::thread::hardware_concurrency() == 1 ? "" : "s");
     if (architecture == "aarch64" || architecture == "x86_64") {
       good("processor", found);
     } else {

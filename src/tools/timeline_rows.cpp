@@ -163,7 +163,8 @@ timeline_group device_group(const trace::trace& trace, number index) {
   for (auto& [kind, row] : engines) {
     row.label = engine_label(kind);
     if (kind == trace::engine_kind::multiprocessors && device.multiprocessors > 0) {
-      row.detail = fmt::format("{} multiprocessors", device.multiprocessors);
+      row.detail = fmt::format("{} multiprocessor{}", device.multiprocessors,
+                               device.multiprocessors == 1 ? "" : "s");
     }
     group.rows.push_back(std::move(row));
   }

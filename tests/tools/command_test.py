@@ -240,7 +240,10 @@ class Device(unittest.TestCase):
 
     def test_show_says_where_the_numbers_come_from(self):
         self.assertIn("measured on an NVIDIA H200", streambed("device", "show", "h200").stdout)
-        self.assertIn("published figures", streambed("device", "show", "v100").stdout)
+        for name in ("v100", "fermi", "gtx1050"):
+            shown = streambed("device", "show", name).stdout
+            self.assertIn("published figures", shown)
+            self.assertIn("what calls cost is the H200's", shown)
 
     def test_show_text_prints_the_file_itself(self):
         answer = streambed("device", "show", "fermi", "--text")

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/plural.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
@@ -170,9 +171,9 @@ void find_host_gaps(const evidence& e, findings& out) {
   f.rule = "host-gaps";
   f.title = "The device waits while the host runs the program's own code";
   f.why = fmt::format(
-      "Between its calls the host took {} in {} gaps, and had issued too little to "
+      "Between its calls the host took {} in {}, and had issued too little to "
       "keep the device busy meanwhile.",
-      text_of_time(sum), calls.size());
+      text_of_time(sum), plural(calls.size(), "gap"));
   f.change =
       "Issue the device's work before the host's own, or do the host's work in another thread: the "
       "device needs its next operation before the last one ends.";

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/plural.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
@@ -292,8 +293,8 @@ void find_waits_that_hold_others(const evidence& e, findings& out) {
 
   finding f;
   f.rule = "wait-holds-later-work";
-  f.title = fmt::format("{} wait{} for another stream hold work that does not need it", held.size(),
-                        held.size() == 1 ? "" : "s");
+  f.title = fmt::format("{} for another stream hold{} work that does not need it",
+                        plural(held.size(), "wait"), held.size() == 1 ? "s" : "");
   f.why = fmt::format(
       "{} waits for {} because of {}. Everything behind it in its stream waits too, although it "
       "uses "
@@ -306,7 +307,8 @@ void find_waits_that_hold_others(const evidence& e, findings& out) {
       name_of(e.t, moved[0]), stream_name(e.t, e.t.operations[held[0].by.from].stream));
   f.cost = cost;
   add_operations(e.t, f, moved);
-  f.evidence.push_back(fmt::format("{} waits, {} in all", held.size(), text_of_time(total(held))));
+  f.evidence.push_back(
+      fmt::format("{}, {} in all", plural(held.size(), "wait"), text_of_time(total(held))));
   out.push_back(std::move(f));
 }
 

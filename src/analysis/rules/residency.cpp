@@ -5,6 +5,7 @@
 #include <limits>
 #include <set>
 
+#include "analysis/plural.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 #include "model/profile.hpp"
@@ -51,11 +52,12 @@ void find_full_device(const evidence& e, findings& out) {
   f.title = fmt::format("{} fills the device while {} small kernel{} wait{}", name_of(e.t, filler),
                         held.size(), held.size() == 1 ? "" : "s", held.size() == 1 ? "s" : "");
   f.why = fmt::format(
-      "Its {} blocks of {} threads run in {} waves; at equal priority all of them are placed "
+      "Its {} of {} run in {}; at equal priority all of them are placed "
       "before "
       "a block of the next kernel.",
-      std::uint64_t{by.grid[0]} * by.grid[1] * by.grid[2], by.block[0] * by.block[1] * by.block[2],
-      e.p.tasks[filler].waves);
+      plural(std::uint64_t{by.grid[0]} * by.grid[1] * by.grid[2], "block"),
+      plural(by.block[0] * by.block[1] * by.block[2], "thread"),
+      plural(e.p.tasks[filler].waves, "wave"));
   f.change =
       "Give the stream of the small kernels a higher priority (cudaStreamCreateWithPriority), "
       "issue "
