@@ -194,6 +194,14 @@ TEST_P(usual, a_thread_may_have_several_rows_of_a_tile) {
   }
 }
 
+TEST_P(usual, places_may_go_round_within_a_vector) {
+  const auto in = numbers<int>(64);
+  std::vector<int> out(64), expected;
+  for (int t = 0; t < 64; ++t) expected.push_back(in[t * 3 % 64] + 3 * (in[t * 5 % 32] + 7));
+  device.run("places_go_round", {1}, {64}, 0, in.data(), out.data());
+  EXPECT_EQ(out, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, usual, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -48,6 +48,7 @@
 #include "compiler/pass/two_parts.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 #include "compiler/pass/warp_function.hpp"
+#include "compiler/pass/wrapped_places.hpp"
 #include "compiler/pass/written_out.hpp"
 
 namespace sb::pass {
@@ -220,6 +221,7 @@ void add_loop_passes(FunctionPassManager& passes) {
   passes.addPass(split_guards());
   passes.addPass(mark_sum_loops());
   passes.addPass(interleave_loops());
+  passes.addPass(hide_wrapped_places());
 }
 
 PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& analyses) {

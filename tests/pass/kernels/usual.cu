@@ -171,3 +171,13 @@ extern "C" __global__ void turned(const int* in, int* out, int width, int height
     if (threadIdx.y < 8 && x < height && y + j < width)
       out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
 }
+
+// Places that go round within a vector.
+extern "C" __global__ void __launch_bounds__(64) places_go_round(const int* in, int* out) {
+  __shared__ long long part[128];
+  unsigned t = threadIdx.x;
+  part[t] = in[t];
+  part[t + 64] = in[t] + 7;
+  __syncthreads();
+  out[t] = static_cast<int>(part[t * 3 % 64]) + 3 * static_cast<int>(part[t * 5 % 32 + 64]);
+}
