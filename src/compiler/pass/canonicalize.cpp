@@ -80,6 +80,38 @@ bool switches_over_ways(const Function& function) {
   });
 }
 
+bool is_thread_number(const Value* value) {
+  auto* call = dyn_cast<CallInst>(value);
+  const Function* callee = call ? call->getCalledFunction() : nullptr;
+  return callee && callee->getName().starts_with("__sb_tid_");
+}
+
+// `int t = threadIdx.x; if (t / 32 == 0)`: a number without sign, and a shift. With one, LLVM makes
+// `t + 31 < 63` of it, which does not tell any more that the lanes of a warp are of one mind.
+class divide_thread_numbers : public PassInfoMixin<divide_thread_numbers> {
+ public:
+  PreservedAnalyses run(Function& function, FunctionAnalysisManager&) {
+    bool changed = false;
+    for (Instruction& inst : make_early_inc_range(instructions(function))) {
+      bool is_quotient = inst.getOpcode() == Instruction::SDiv;
+      auto* divisor = is_quotient || inst.getOpcode() == Instruction::SRem
+                          ? dyn_cast<ConstantInt>(inst.getOperand(1))
+                          : nullptr;
+      if (!divisor || !divisor->getValue().isStrictlyPositive() ||
+          !is_thread_number(inst.getOperand(0))) {
+        continue;
+      }
+      auto* plain = BinaryOperator::Create(is_quotient ? Instruction::UDiv : Instruction::URem,
+                                           inst.getOperand(0), divisor, "", inst.getIterator());
+      plain->setDebugLoc(inst.getDebugLoc());
+      inst.replaceAllUsesWith(plain);
+      inst.eraseFromParent();
+      changed = true;
+    }
+    return changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+};
+
 // Jump threading only where it is wanted: it may lead threads around the place where they come
 // together again, and a barrier behind that place is then one at which they part.
 class thread_switches : public PassInfoMixin<thread_switches> {
@@ -101,6 +133,7 @@ void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
   passes.addPass(EarlyCSEPass());
   passes.addPass(find_rotations());
+  passes.addPass(divide_thread_numbers());
   passes.addPass(SimplifyCFGPass());
   passes.addPass(InstCombinePass());
   // Threaded, `break` is a plain exit again.
