@@ -18,6 +18,7 @@ import linear  # noqa: E402
 import lines  # noqa: E402
 import pieces  # noqa: E402
 import reals  # noqa: E402
+import spread  # noqa: E402
 import tangled  # noqa: E402
 import tiles  # noqa: E402
 
@@ -35,6 +36,7 @@ HEAD = f"""// seed {{seed}}
 #include <cuda_runtime.h>
 namespace cg = cooperative_groups;
 typedef unsigned u32;
+template <class T> __device__ T largest(T a, T b) {{{{ return a < b ? b : a; }}}}
 """
 
 TAIL = """
@@ -552,13 +554,14 @@ def entry(kernel):
             f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}}}')
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece")):
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
             "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
             "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free),
-            "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free)}
+            "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free),
+            "spread": lambda name: spread.Spread(rng, name)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)

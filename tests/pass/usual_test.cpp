@@ -194,6 +194,52 @@ TEST_P(usual, a_thread_may_have_several_rows_of_a_tile) {
   }
 }
 
+TEST_P(usual, threads_that_lie_apart_add_up_as_far_as_there_is_something) {
+  for (std::uint32_t width : {64u, 32u, 16u}) {
+    for (int n : {64 * 9, 64 * 9 - 1, 64 * 8 + 3, 100, 64, 1, 0, -5}) {
+      SCOPED_TRACE(testing::Message() << width << " " << n);
+      const auto in = numbers<float>(width * 9);
+      std::vector<float> out(9), expected(9);
+      const int end = std::min(n, static_cast<int>(in.size()));
+      for (int i = 0; i < end; ++i) expected[static_cast<std::uint32_t>(i) / width] += in[i];
+      device.run("spread_sums", {9}, {width}, 0, in.data(), out.data(), end);
+      EXPECT_EQ(out, expected);
+    }
+  }
+}
+
+TEST_P(usual, places_that_lie_apart_are_found_as_far_as_there_is_something) {
+  for (std::uint32_t n : {64u * 9, 64u * 9 - 1, 64u * 8 + 3, 100u, 64u, 1u, 0u}) {
+    SCOPED_TRACE(n);
+    const auto in = numbers<int>(64 * 9);
+    std::vector<int> out(in.size(), -1), expected(in.size(), -1);
+    for (std::uint32_t block = 0; block < 9; ++block) {
+      std::vector<int> part(64, 1000);
+      for (std::uint32_t t = 0; t < 64 && block * 64 + t < n; ++t) part[t] = in[block * 64 + t];
+      for (std::uint32_t k = 1; k < 64; k *= 2)
+        for (std::uint32_t j = 0; j < 64; j += 2 * k) part[j] += part[j + k];
+      for (std::uint32_t t = 0; t < 64 && block * 64 + t < n; ++t)
+        expected[block * 64 + t] = part[t];
+    }
+    device.run("spread_places", {9}, {64}, 0, in.data(), out.data(), n);
+    EXPECT_EQ(out, expected);
+  }
+}
+
+TEST_P(usual, each_of_two_guards_may_let_some_through) {
+  for (std::uint32_t width : {64u, 32u}) {
+    for (int n : {1152, 1151, 1100, 1080, 1024, 64, 63, 0}) {
+      SCOPED_TRACE(testing::Message() << width << " " << n);
+      const auto in = numbers<int>(128 * 9);
+      std::vector<int> out(9), expected(9);
+      const int end = std::min(n, static_cast<int>(width) * 18);
+      for (int i = 0; i < end; ++i) expected[static_cast<std::uint32_t>(i) / (2 * width)] += in[i];
+      device.run("two_guards", {9}, {width}, 0, in.data(), out.data(), end);
+      EXPECT_EQ(out, expected);
+    }
+  }
+}
+
 TEST_P(usual, places_may_go_round_within_a_vector) {
   const auto in = numbers<int>(64);
   std::vector<int> out(64), expected;

@@ -248,8 +248,10 @@ PreservedAnalyses insert_counters::run(Module& module, ModuleAnalysisManager&) {
     if (!function.isDeclaration() && is_counted(function)) {
       forget_effects(function);
       // From here on speed matters less than the time to compile it.
-      function.addFnAttr(Attribute::MinSize);
-      function.addFnAttr(Attribute::OptimizeForSize);
+      function.removeFnAttr(Attribute::MinSize);
+      function.removeFnAttr(Attribute::OptimizeForSize);
+      function.addFnAttr(Attribute::NoInline);
+      function.addFnAttr(Attribute::OptimizeNone);
       function.addFnAttr("nooutline");
       counters inserted(function, places);
       if (is_texture_instruction(function)) {

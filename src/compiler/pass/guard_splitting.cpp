@@ -22,8 +22,10 @@
 #include "compiler/pass/guard_condition.hpp"
 #include "compiler/pass/guard_range.hpp"
 #include "compiler/pass/guard_stride.hpp"
+#include "compiler/pass/plain_steps.hpp"
 #include "compiler/pass/thread_marks.hpp"
 #include "compiler/pass/usual_blocks.hpp"
+#include "compiler/pass/whole_rows.hpp"
 
 namespace sb::pass {
 
@@ -32,33 +34,9 @@ using namespace llvm::PatternMatch;
 
 namespace {
 
-constexpr unsigned largest_loop = 600;  // instructions
 constexpr std::uint64_t vector_bytes = 16;
 constexpr std::uint64_t shortest_whole = 16;  // rounds
 constexpr unsigned most_splits = 3;           // of a loop and what became of it
-
-// A loop that counts its rounds and leaves at its end only.
-bool is_simple(const Loop& loop, ScalarEvolution& evolution) {
-  if (!loop.isInnermost() || !loop.isLoopSimplifyForm() || !loop.getExitBlock() ||
-      loop.getExitingBlock() != loop.getLoopLatch() || !loop.getLoopLatch()) {
-    return false;
-  }
-  auto* end = dyn_cast<BranchInst>(loop.getLoopLatch()->getTerminator());
-  if (!end || !end->isConditional()) {
-    return false;
-  }
-  const SCEV* rounds = evolution.getBackedgeTakenCount(&loop);
-  SCEVExpander expander(evolution, loop.getHeader()->getDataLayout(), "rounds");
-  if (isa<SCEVCouldNotCompute>(rounds) || rounds->getType()->getIntegerBitWidth() > 64 ||
-      !expander.isSafeToExpand(rounds)) {
-    return false;
-  }
-  unsigned size = 0;
-  for (BasicBlock* block : loop.blocks()) {
-    size += static_cast<unsigned>(block->size());
-  }
-  return size <= largest_loop;
-}
 
 // A branch that guards something which cannot run unasked.
 BranchInst* find_guard(const Loop& loop, guard_ranges& ranges) {
@@ -79,8 +57,14 @@ bool has_effect(const Instruction& inst) {
 
 class splitter {
  public:
-  splitter(Loop& loop, LoopInfo& loops, DominatorTree& dominators, ScalarEvolution& evolution)
-      : loop_(loop), loops_(loops), dominators_(dominators), evolution_(evolution) {}
+  // `question` is null if no block is asked whether all of its threads pass.
+  splitter(Loop& loop, LoopInfo& loops, DominatorTree& dominators, ScalarEvolution& evolution,
+           CallInst* question)
+      : loop_(loop),
+        loops_(loops),
+        dominators_(dominators),
+        evolution_(evolution),
+        question_(question) {}
 
   // The loops that it became, but for one that keeps the condition; none if it stays.
   SmallVector<Loop*, 3> split() {
@@ -116,6 +100,9 @@ class splitter {
     }
     // An empty stretch lies at its beginning, so that the three follow each other.
     end = builder.CreateBinaryIntrinsic(Intrinsic::umax, begin, end);
+    if (auto holds = ask_for_all(builder, *range, begin, end, rounds)) {
+      return divide(*guard, {{builder.getInt64(0), rounds, *holds}});
+    }
     auto parts = parts_of(builder, *guard, *range, begin, end, rounds);
     if (isa<ConstantInt>(rounds) && !range->others) {
       keep_whole(builder, parts, begin, end, rounds);
@@ -242,6 +229,26 @@ class splitter {
     parts.insert(parts.begin(), whole);
   }
 
+  // What the guard is in this block, as blocks in which not all of its threads agree do not come
+  // here any more; nothing if they do.
+  std::optional<bool> ask_for_all(IRBuilder<>& builder, const round_range& range, Value* begin,
+                                  Value* end, Value* rounds) {
+    const DataLayout& layout = loop_.getHeader()->getDataLayout();
+    if (!question_ || !isa<ConstantInt>(rounds) || range.others ||
+        (folded(begin, layout) && folded(end, layout))) {
+      return std::nullopt;
+    }
+    // `i < n` holds in most blocks, and `i >= n` does not.
+    bool holds = range.end != nullptr;
+    Value* all = holds ? builder.CreateAnd(builder.CreateIsNull(begin),
+                                           builder.CreateICmpEQ(end, rounds), "all")
+                       : builder.CreateICmpEQ(begin, rounds, "none");
+    if (range.valid) {
+      all = builder.CreateAnd(all, range.valid);
+    }
+    return ask_for(*question_, all) ? std::optional(holds) : std::nullopt;
+  }
+
   struct variable {  // of the loop: a phi at its top
     PHINode* phi;
     Value* start;
@@ -250,7 +257,7 @@ class splitter {
   };
 
   SmallVector<Loop*, 3> divide(BranchInst& guard, SmallVector<stretch, 4> parts) {
-    if (parts.size() == 1) {
+    if (parts.size() == 1 && !parts.front().holds) {
       return {};
     }
     if (is_usual_version(*loop_.getHeader()->getParent())) {
@@ -502,6 +509,7 @@ class splitter {
   LoopInfo& loops_;
   DominatorTree& dominators_;
   ScalarEvolution& evolution_;
+  CallInst* question_;
   SmallVector<variable, 4> variables_;
   SmallVector<departure, 4> leaving_;
   SmallVector<counting_value, 4> counting_;
@@ -510,29 +518,32 @@ class splitter {
   PHINode* round_ = nullptr;  // of the part that was put in last
 };
 
-}  // namespace
-
-PreservedAnalyses split_guards::run(Function& function, FunctionAnalysisManager& analyses) {
+// Whether anything was changed.
+bool split_loops(Function& function, FunctionAnalysisManager& analyses, CallInst* question) {
   auto& loops = analyses.getResult<LoopAnalysis>(function);
   let_lane_loops_go(loops);
+  auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   SmallVector<std::pair<Loop*, unsigned>, 8> work;
+  bool changed = false;
   for (Loop* loop : loops.getLoopsInPreorder()) {
     if (loop->isInnermost() && is_thread_loop(*loop)) {
       work.emplace_back(loop, most_splits);
+      if (make_steps_plain(*loop)) {
+        evolution.forgetLoop(loop);
+        changed = true;
+      }
     }
   }
   if (work.empty()) {
-    return PreservedAnalyses::all();
+    return false;
   }
   auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
-  auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
-  bool changed = false;
   while (!work.empty()) {
     auto [loop, left] = work.pop_back_val();
-    if (left == 0 || !is_simple(*loop, evolution)) {
+    if (left == 0 || !counts_rounds(*loop, evolution)) {
       continue;
     }
-    auto parts = splitter(*loop, loops, dominators, evolution).split();
+    auto parts = splitter(*loop, loops, dominators, evolution, question).split();
     if (parts.empty()) {
       continue;
     }
@@ -545,7 +556,18 @@ PreservedAnalyses split_guards::run(Function& function, FunctionAnalysisManager&
       work.emplace_back(part, left - 1);
     }
   }
-  if (!changed) {
+  return changed;
+}
+
+}  // namespace
+
+PreservedAnalyses split_guards::run(Function& function, FunctionAnalysisManager& analyses) {
+  CallInst* question = question_of(function);
+  bool changed = split_loops(function, analyses, question);
+  if (question) {
+    end_question(*question);
+  }
+  if (!changed && !question) {
     return PreservedAnalyses::all();
   }
   // The vectoriser must not see branches that are decided, nor stretches where nothing is left.

@@ -11,6 +11,7 @@
 #include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/processor.hpp"
 #include "compiler/pass/thread_marks.hpp"
+#include "compiler/pass/usual_blocks.hpp"
 
 namespace sb::pass {
 
@@ -129,12 +130,18 @@ PreservedAnalyses interleave_loops::run(Function& function, FunctionAnalysisMana
   std::size_t most = registers >= many_registers ? largest : largest_with_few_registers;
   auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
+  bool for_other_blocks = has_usual_version(function);
   for (Loop* loop : analyses.getResult<LoopAnalysis>(function).getLoopsInPreorder()) {
     if (unsigned threads = findStringMetadataForLoop(loop, row_loop_mark)
                                ? evolution.getSmallConstantTripCount(loop)
                                : 0) {
       addStringMetadataToLoop(loop, interleave_count.data(),
                               vectors_in_row(*loop, threads, target, registers));
+      continue;
+    }
+    // Blocks of other shapes than the usual one are seldom: what is small compiles sooner.
+    if (for_other_blocks && loop->isInnermost() && is_thread_loop(*loop)) {
+      addStringMetadataToLoop(loop, interleave_count.data(), 1);
       continue;
     }
     bool told = any_of(

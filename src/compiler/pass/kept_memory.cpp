@@ -220,22 +220,24 @@ class memory_keeper {
     unsigned count = vector->getNumElements();
     // Of one or two vectors of the same kind: a choice of their lanes.
     Value* sources[2] = {};
+    unsigned lanes_of_source = 0;
     SmallVector<int, 16> lanes;
     for (unsigned i = 0; i < count; ++i) {
       element one = elements_.lookup(first + i);
-      if (!one.value->getType()->isVectorTy() ||
-          cast<FixedVectorType>(one.value->getType())->getNumElements() != count) {
+      auto* from = dyn_cast<FixedVectorType>(one.value->getType());
+      if (!from || (lanes_of_source != 0 && from->getNumElements() != lanes_of_source)) {
         return gather(builder, vector, first);
       }
+      lanes_of_source = from->getNumElements();
       unsigned which = !sources[0] || sources[0] == one.value ? 0 : 1;
       if (sources[which] && sources[which] != one.value) {
         return gather(builder, vector, first);
       }
       sources[which] = one.value;
-      lanes.push_back(static_cast<int>(which * count + one.lane));
+      lanes.push_back(static_cast<int>(which * lanes_of_source + one.lane));
     }
     Value* left = as(builder, sources[0], kind);
-    bool is_whole = !sources[1];
+    bool is_whole = !sources[1] && count == lanes_of_source;
     for (unsigned i = 0; i < count; ++i) {
       is_whole &= lanes[i] == static_cast<int>(i);
     }

@@ -47,6 +47,7 @@
 #include "compiler/pass/sum_loops.hpp"
 #include "compiler/pass/two_parts.hpp"
 #include "compiler/pass/usual_blocks.hpp"
+#include "compiler/pass/usual_vectors.hpp"
 #include "compiler/pass/warp_function.hpp"
 #include "compiler/pass/wrapped_places.hpp"
 #include "compiler/pass/written_out.hpp"
@@ -220,6 +221,7 @@ void add_loop_passes(FunctionPassManager& passes) {
   passes.addPass(write_out_rounds());
   passes.addPass(split_guards());
   passes.addPass(mark_sum_loops());
+  passes.addPass(widen_usual_loops());
   passes.addPass(interleave_loops());
   passes.addPass(hide_wrapped_places());
 }

@@ -1,10 +1,7 @@
 #include "compiler/pass/skipped_passes.hpp"
 
-#include <llvm/ADT/StringSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
-
-#include "compiler/pass/counted_version.hpp"
 
 namespace sb::pass {
 
@@ -15,12 +12,6 @@ namespace {
 constexpr unsigned most_instructions = 1500;  // of a function whose loops are looked through
 constexpr StringLiteral forwarding = "LoopLoadEliminationPass";
 
-bool makes_vectors(StringRef pass) {
-  static const StringSet<> names = {"LoopDistributePass", "LoopVectorizePass", forwarding,
-                                    "SLPVectorizerPass", "VectorCombinePass"};
-  return names.contains(pass);
-}
-
 const Function* function_of(const Any& unit) {
   if (auto* function = any_cast<const Function*>(&unit)) {
     return *function;
@@ -30,10 +21,6 @@ const Function* function_of(const Any& unit) {
 }
 
 bool is_worth_it(StringRef pass, const Function& function) {
-  // They are asked for small code when their counters are in (count_insertion.cpp).
-  if (is_counted(function) && function.hasMinSize()) {
-    return !makes_vectors(pass);
-  }
   return pass != forwarding || function.getInstructionCount() <= most_instructions;
 }
 

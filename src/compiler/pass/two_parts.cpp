@@ -20,6 +20,8 @@
 #include <vector>
 
 #include "compiler/pass/cleanup.hpp"
+#include "compiler/pass/counted_version.hpp"
+#include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 
 namespace sb::pass {
@@ -28,10 +30,10 @@ using namespace llvm;
 
 namespace {
 
-// In instructions, of which each takes some 0.15 ms to get through LLVM.
-constexpr std::uint64_t least_work = 1200;
+// In halves of instructions, of which each takes some 0.15 ms to get through LLVM.
+constexpr std::uint64_t least_work = 2400;
 constexpr std::uint64_t least_part = 5;  // of it for the second process, as a fraction: 1/5
-constexpr std::uint64_t work_of_function = 60;
+constexpr std::uint64_t work_of_function = 120;
 
 pid_t second_process = -1;
 int said_by_second = -1;  // a file in memory that is its standard error
@@ -47,6 +49,19 @@ void repeat_what_second_said() {
     errs().write(text.data(), static_cast<std::size_t>(length));
     at += length;
   }
+}
+
+// As measured (bench/compile/dense.cu, kernel by kernel).
+std::uint64_t work_of_instruction(Function& function) {
+  // To the one nothing is done any more when its counters are in, the other has no vectors.
+  if (is_counted(function) || is_seldom_run(function)) {
+    return 1;
+  }
+  // No loop is left in the one, the other has vectors without a rest (usual_blocks.hpp).
+  if (is_usual_version(function) || shared_memory_of(function)) {
+    return is_usual_version(function) ? 5 : 6;
+  }
+  return has_usual_version(function) ? 3 : 2;
 }
 
 // The object that it writes belongs to this one's result. Called when this one ends.
@@ -92,8 +107,7 @@ version version_of(GlobalVariable& descriptor) {
     if (variable && variable->hasInitializer()) {
       reach_constants(variable->getInitializer(), found, seen);
     } else if (auto* function = dyn_cast<Function>(found[i])) {
-      // Vectors without a rest, and perhaps no loop (usual_blocks.hpp): that takes longer.
-      const unsigned each = shared_memory_of(*function) ? 2 : 1;
+      const std::uint64_t each = work_of_instruction(*function);
       one.work += function->isDeclaration() ? 0 : work_of_function;
       for (Instruction& inst : instructions(*function)) {
         one.work += each;

@@ -15,6 +15,7 @@
 #include "compiler/pass/interleaving.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/thread_marks.hpp"
+#include "compiler/pass/whole_rows.hpp"
 
 namespace sb::pass {
 
@@ -24,6 +25,7 @@ using namespace llvm::PatternMatch;
 namespace {
 
 constexpr StringLiteral usual_mark = "sb-usual-block";
+constexpr StringLiteral other_mark = "sb-other-blocks";
 constexpr StringLiteral shared_mark = "sb-shared";
 constexpr std::size_t largest_body = 300;  // instructions
 constexpr std::size_t largest_function = 800;
@@ -163,6 +165,29 @@ bool stays_here(const Value& pointer) {
   });
 }
 
+// Made of something in memory other than what threads keep for themselves.
+bool is_read(const Value* value, unsigned depth = 0) {
+  constexpr unsigned deepest = 6;
+  auto* inst = dyn_cast<Instruction>(value);
+  if (auto* load = dyn_cast<LoadInst>(value)) {
+    return !load->hasMetadata(LLVMContext::MD_invariant_load) &&
+           !isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand()));
+  }
+  return inst && depth < deepest && (isa<CastInst>(inst) || isa<BinaryOperator>(inst)) &&
+         any_of(inst->operands(), [&](const Use& operand) { return is_read(operand, depth + 1); });
+}
+
+// `count[in[i]]`: a place that no version knows before it runs, and so nothing that it could keep
+// as a value.
+bool has_unknown_places(const Value& pointer) {
+  return any_of(pointer.users(), [](const User* user) {
+    auto* address = dyn_cast<GetElementPtrInst>(user);
+    return address &&
+           (any_of(address->indices(), [](const Use& index) { return is_read(index); }) ||
+            has_unknown_places(*address));
+  });
+}
+
 Value* address_of(Instruction& inst) {
   if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&inst)) {
     return exchange->getPointerOperand();
@@ -246,6 +271,9 @@ Function* make_version(const kernel& kernel, Function& whole) {
     load->replaceAllUsesWith(&shared);
   }
   keep_thread_loops(*usual, kernel.usual.rows > 1);
+  if (kernel.usual.rows == 1) {
+    ask_each_block(*usual, whole);
+  }
   tell_apart(*usual, shared);
   return usual;
 }
@@ -297,12 +325,18 @@ void add_usual_version(kernel& kernel) {
       !all_of(fields_of(whole).shared, [](LoadInst* load) { return stays_here(*load); })) {
     return;
   }
+  // Tiles are more than what is kept of them.
+  if (kernel.usual.rows == 1 &&
+      any_of(fields_of(whole).shared, [](LoadInst* load) { return has_unknown_places(*load); })) {
+    return;
+  }
   Function* usual = make_version(kernel, whole);
   Function* choice = create_entry(kernel);
   std::string name = whole.getName().str();
   whole.setName(kernel.symbol + ".any");
   choice->setName(name);
   whole.addFnAttr(Attribute::NoInline);
+  whole.addFnAttr(other_mark);
   LLVMContext& context = choice->getContext();
   IRBuilder<> builder(BasicBlock::Create(context, "entry", choice));
   builder.SetCurrentDebugLocation(attach_debug_info(*choice, kernel));
@@ -337,6 +371,8 @@ Argument* shared_memory_of(Function& usual) {
   }
   return nullptr;
 }
+
+bool has_usual_version(const Function& whole) { return whole.hasFnAttribute(other_mark); }
 
 bool is_usual_version(const Function& function) { return function.hasFnAttribute(usual_mark); }
 

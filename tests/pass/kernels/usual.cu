@@ -172,6 +172,46 @@ extern "C" __global__ void turned(const int* in, int* out, int width, int height
       out[(y + j) * height + x] = tile[threadIdx.x][threadIdx.y + j];
 }
 
+// A tree in which every second, fourth ... thread has something to do, up to n elements.
+extern "C" __global__ void spread_sums(const float* in, float* out, int n) {
+  __shared__ float part[64];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (int k = 1; k < blockDim.x; k *= 2) {
+    if (t % (2 * k) == 0 && t + k < blockDim.x) part[t] += part[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+// The same with threads side by side whose places lie apart; of blocks of 64 only.
+extern "C" __global__ void spread_places(const int* in, int* out, unsigned n) {
+  __shared__ int part[64];
+  unsigned t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? in[i] : 1000;
+  __syncthreads();
+  for (unsigned k = 1; k < blockDim.x; k *= 2) {
+    unsigned j = 2 * k * t;
+    if (j < blockDim.x) part[j] += part[j + k];
+    __syncthreads();
+  }
+  if (i < n) out[i] = part[t];
+}
+// Every thread has two guards, of which one may let all pass and the other some.
+extern "C" __global__ void two_guards(const int* in, int* out, int n) {
+  __shared__ int part[64];
+  int t = threadIdx.x, i = blockIdx.x * 2 * blockDim.x + t, sum = 0;
+  if (i < n) sum = in[i];
+  if (i + static_cast<int>(blockDim.x) < n) sum += in[i + blockDim.x];
+  part[t] = sum;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) part[t] += part[t + half];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+
 // Places that go round within a vector.
 extern "C" __global__ void __launch_bounds__(64) places_go_round(const int* in, int* out) {
   __shared__ long long part[128];
