@@ -26,11 +26,16 @@ GOALS = {
     "saxpy": STREAM, "copy": STREAM, "triad": STREAM,
     "stride_saxpy": STRIDE, "stride_copy": STRIDE, "stride_triad": STRIDE,
     "matmul": (1 / 1.3, 10),
-    "reduce_shared": OTHER, "reduce_shuffle": OTHER, "scan": OTHER, "transpose": OTHER, "histogram": OTHER,
+    "reduce_shared": OTHER, "reduce_shuffle": OTHER, "block_sums_halves": OTHER, "block_sums_spread": OTHER,
+    "block_sums_places": OTHER, "scan": OTHER, "transpose": OTHER, "histogram": OTHER,
     "stencil": OTHER, "columns": OTHER, "spmv": OTHER, "nbody": OTHER, "black_scholes": OTHER,
     "expf": OTHER, "logf": OTHER, "sinf": OTHER, "powf": OTHER, "erff": OTHER, "tanhf": OTHER,
     "memcpy": (0.95, None),
 }
+
+
+# What PoCL 3.1 computes something else for: every second, fourth ... work item adds.
+WRONG_IN_POCL = {"block_sums_spread"}
 
 
 def this_machine(toolkit):
@@ -88,19 +93,19 @@ def main():
         cores = "processor time of one core" if environment else f"{os.cpu_count()} cores"
         print(f"{cores}, median of {options.rounds} rounds; "
               f"milliseconds, and how many times as fast Streambed is")
-        print(f"{'':16} {'Streambed':>10} {'OpenMP':>10} {'PoCL':>10} {'/OpenMP':>9} {'/PoCL':>8}  goal")
+        print(f"{'':18} {'Streambed':>10} {'OpenMP':>10} {'PoCL':>10} {'/OpenMP':>9} {'/PoCL':>8}  goal")
         for problem in chosen:
-            took = {name: [] for name in commands}
+            took = {name: [] for name in commands if name != "pocl" or problem not in WRONG_IN_POCL}
             for _ in range(options.rounds):
-                for name, command in commands.items():
-                    took[name].append(measure(command, problem, environment))
+                for name, times in took.items():
+                    times.append(measure(commands[name], problem, environment))
             ms = {name: statistics.median(times) for name, times in took.items()}
             ratios = {name: ms[name] / ms["streambed"] for name in ms}
             of_openmp, of_pocl = GOALS[problem]
             met = ratios["openmp"] >= of_openmp and ("pocl" not in ms or ratios["pocl"] >= (of_pocl or 0))
             goal = f"{of_openmp:.2f}" + (f", {of_pocl}" if of_pocl else "")
             pocl = (f"{ms['pocl']:10.2f}", f"{ratios['pocl']:8.2f}") if "pocl" in ms else (f"{'-':>10}", f"{'-':>8}")
-            print(f"{problem:16} {ms['streambed']:10.2f} {ms['openmp']:10.2f} {pocl[0]} {ratios['openmp']:9.2f} "
+            print(f"{problem:18} {ms['streambed']:10.2f} {ms['openmp']:10.2f} {pocl[0]} {ratios['openmp']:9.2f} "
                   f"{pocl[1]}  {'met' if met else 'NOT MET'} ({goal})", flush=True)
     return 0
 

@@ -51,6 +51,41 @@ __kernel void reduce(__global const float* x, __global float* out, int n) {
   if (t == 0) out[get_group_id(0)] = part[0];
 }
 
+__kernel void block_sums_halves(__global const float* x, __global float* out, int n) {
+  __local float part[256];
+  int t = get_local_id(0), i = get_global_id(0);
+  part[t] = i < n ? x[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_ = get_local_size(0) / 2; half_ > 0; half_ /= 2) {
+    if (t < half_) part[t] += part[t + half_];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (t == 0) out[get_group_id(0)] = part[0];
+}
+__kernel void block_sums_spread(__global const float* x, __global float* out, int n) {
+  __local float part[256];
+  int t = get_local_id(0), i = get_global_id(0);
+  part[t] = i < n ? x[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k = 1; k < get_local_size(0); k *= 2) {
+    if (t % (2 * k) == 0) part[t] += part[t + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (t == 0) out[get_group_id(0)] = part[0];
+}
+__kernel void block_sums_places(__global const float* x, __global float* out, int n) {
+  __local float part[256];
+  int t = get_local_id(0), i = get_global_id(0);
+  part[t] = i < n ? x[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int k = 1; k < get_local_size(0); k *= 2) {
+    int j = 2 * k * t;
+    if (j < get_local_size(0)) part[j] += part[j + k];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (t == 0) out[get_group_id(0)] = part[0];
+}
+
 __kernel void scan_blocks(__global const int* in, __global int* out, __global int* sums) {
   __local int part[2][256];
   int t = get_local_id(0), i = get_group_id(0) * 256 + t, from = 0;

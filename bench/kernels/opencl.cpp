@@ -153,6 +153,15 @@ int main(int argc, char** argv) {
         },
         outputs{d, {{out, 1056}}}, [&] { return want.is({sum}); });
   }
+  for (const char* name : block_sums) {
+    if (!chosen(name)) continue;
+    const floats x = summands();
+    const auto want = right_sums(x);
+    cl_mem out = d.buffer(want.values);
+    one(name, d.kernel(name, d.buffer(x), out, stream_n), {stream_n / 256}, {256},
+        {{out, want.values.size()}},
+        [&] { return want.is(d.back<float>(out, want.values.size())); });
+  }
   if (chosen("scan")) {
     const std::vector<int> in = whole_numbers(scan_n);
     const auto want = right_scan(in);

@@ -144,6 +144,26 @@ int main(int argc, char** argv) {
         },
         outputs{{{&sum, 1}}}, [&] { return want.is({sum}); });
   }
+  for (const char* name : block_sums) {
+    if (!chosen(name)) continue;
+    const floats x = summands();
+    const auto want = right_sums(x);
+    const auto px = place(x);
+    const float* a = px.get();
+    floats out(want.values.size());
+    measure(
+        name,
+        [&] {
+#pragma omp parallel for
+          for (int block = 0; block < stream_n / 256; ++block) {
+            float sum = 0;
+#pragma omp simd reduction(+ : sum)
+            for (int i = 0; i < 256; ++i) sum += a[block * 256 + i];
+            out[block] = sum;
+          }
+        },
+        outputs{{{out.data(), out.size()}}}, [&] { return want.is(out); });
+  }
   if (chosen("scan")) {
     const std::vector<int> in = whole_numbers(scan_n);
     const auto want = right_scan(in);

@@ -129,6 +129,16 @@ inline expected<float> right_sum(const floats& x) {
   return {{static_cast<float>(sum)}};
 }
 
+// Of each 256.
+inline expected<float> right_sums(const floats& x) {
+  expected<float> want{floats(x.size() / 256)};
+  for (std::size_t i = 0; i < x.size(); ++i) want.values[i / 256] += x[i];
+  return want;
+}
+// The same, as others spell it: an element for each thread, and a sum for each block.
+inline constexpr const char* block_sums[] = {"block_sums_halves", "block_sums_spread",
+                                             "block_sums_places"};
+
 inline expected<int> right_scan(const std::vector<int>& in) {
   expected<int> want{in};
   for (std::size_t i = 1; i < in.size(); ++i) want.values[i] += want.values[i - 1];

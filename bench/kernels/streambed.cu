@@ -65,6 +65,41 @@ __global__ void reduce_shuffle(const float* x, float* out, int n) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, sum);
 }
 
+__global__ void block_sums_halves(const float* x, float* out, int n) {
+  __shared__ float part[256];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? x[i] : 0;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) part[t] += part[t + half];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+__global__ void block_sums_spread(const float* x, float* out, int n) {
+  __shared__ float part[256];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? x[i] : 0;
+  __syncthreads();
+  for (int k = 1; k < blockDim.x; k *= 2) {
+    if (t % (2 * k) == 0) part[t] += part[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+__global__ void block_sums_places(const float* x, float* out, int n) {
+  __shared__ float part[256];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? x[i] : 0;
+  __syncthreads();
+  for (int k = 1; k < blockDim.x; k *= 2) {
+    int j = 2 * k * t;
+    if (j < blockDim.x) part[j] += part[j + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+
 __global__ void scan_blocks(const int* in, int* out, int* sums) {
   __shared__ int part[2][256];
   int i = blockIdx.x * 256 + threadIdx.x, from = 0;
@@ -274,6 +309,22 @@ int main(int argc, char** argv) {
           cudaDeviceSynchronize();
         },
         outputs{{{out, 1}}}, [&] { return want.is(back(out, 1)); });
+    cudaFree(dx), cudaFree(out);
+  }
+  void (*const sums_of_blocks[])(const float*, float*, int) = {block_sums_halves, block_sums_spread,
+                                                               block_sums_places};
+  for (const char* const& name : block_sums) {
+    if (!chosen(name)) continue;
+    const floats x = summands();
+    const auto want = right_sums(x);
+    float *dx = on_device(x), *out = on_device(want.values);
+    measure(
+        name,
+        [&] {
+          sums_of_blocks[&name - block_sums]<<<stream_n / 256, 256>>>(dx, out, stream_n);
+          cudaDeviceSynchronize();
+        },
+        outputs{{{out, stream_n / 256}}}, [&] { return want.is(back(out, stream_n / 256)); });
     cudaFree(dx), cudaFree(out);
   }
   if (chosen("scan")) {
