@@ -3,6 +3,8 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
 
+#include "compiler/pass/usual_blocks.hpp"
+
 namespace sb::pass {
 
 using namespace llvm;
@@ -21,6 +23,12 @@ const Function* function_of(const Any& unit) {
 }
 
 bool is_worth_it(StringRef pass, const Function& function) {
+  // Blocks of other shapes than the usual one are seldom: what is small compiles sooner. Of a
+  // version for the usual width nothing is left in memory in the end (written_out.hpp).
+  if (has_usual_version(function) || is_usual_version(function)) {
+    bool unrolls = pass == "LoopUnrollPass" && !is_usual_version(function);
+    return !unrolls && pass != "SLPVectorizerPass" && pass != forwarding;
+  }
   return pass != forwarding || function.getInstructionCount() <= most_instructions;
 }
 
