@@ -336,7 +336,10 @@ void add_usual_version(kernel& kernel) {
   whole.setName(kernel.symbol + ".any");
   choice->setName(name);
   whole.addFnAttr(Attribute::NoInline);
-  whole.addFnAttr(other_mark);
+  // A version for one width may be dropped again, and then this one is for all blocks.
+  if (kernel.usual.rows > 1) {
+    whole.addFnAttr(other_mark);
+  }
   LLVMContext& context = choice->getContext();
   IRBuilder<> builder(BasicBlock::Create(context, "entry", choice));
   builder.SetCurrentDebugLocation(attach_debug_info(*choice, kernel));

@@ -26,7 +26,7 @@ usual_block find_usual_block(const kernel& kernel);
 
 // Makes the version of a block function, and an entry that chooses. The context is lowered.
 void add_usual_version(kernel& kernel);
-// Of the block function as it was: it is for blocks of other shapes.
+// Of the block function as it was: it is for blocks of other shapes than the tile's.
 bool has_usual_version(const llvm::Function& whole);
 bool is_usual_version(const llvm::Function& function);
 // Where it finds the block's shared memory, null if it needs none, and how much there is.
