@@ -276,6 +276,10 @@ atomic_spread = 0.7                     # how many times that in n chunks of 256
 address_float_atomics_per_ns = 0.57     # sums of floats at one address
 shared_retry_ns = 52                    # a sum of floats in shared memory, at one address of a block
 barrier_ns = 10
+look_ns = 750                           # from the writing of memory until a block goes on that looks at it (meetings.tsv)
+looks_per_ns = 0.85                     # blocks that can, where many look
+meeting_ns = 980                        # a barrier of the grid
+meeting_blocks_per_ns = 0.48            # that come to it, where they are many
 overlap_norm = 3.5                      # how well what bounds a kernel hides the rest: 1 not at all
 older_first = 0.5                       # of a multiprocessor's pipes that two kernels want: what goes to the older one first
 

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/vague_rounds.hpp"
+
 namespace sb::engine {
 
 namespace {
@@ -30,10 +32,15 @@ void access_trace::begin(std::uint32_t threads) {
   known_.clear();
   sites_.clear();
   spent_.assign(threads, {});
+  is_vague_ = false;
 }
 
 void access_trace::touch(std::uint32_t thread, std::uint64_t address, std::uint32_t bytes,
                          abi::access_kind kind, bool shared, std::uint32_t place) {
+  if (kind == abi::vague_round) {
+    is_vague_ = true;
+    return;
+  }
   if (place >= known_.size()) known_.resize(place + 1, 0);
   if (known_[place] == 0) {
     sites_.push_back({kind, shared, bytes, place, 0, std::vector<std::uint32_t>(threads_),

@@ -55,6 +55,8 @@ class access_trace {
   void touch(std::uint32_t thread, std::uint64_t address, std::uint32_t bytes,
              abi::access_kind kind, bool shared, std::uint32_t place);
   void spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads);
+  // Whether rounds were counted that say nothing of the block if they were in vain.
+  [[nodiscard]] bool is_vague() const { return is_vague_; }
   // Whether an address is in the host's memory, and where what holds it ends.
   struct memory_range {
     bool host = false;
@@ -78,6 +80,7 @@ class access_trace {
   class reader;
 
   std::uint32_t threads_ = 0;
+  bool is_vague_ = false;
   std::uint32_t looked_at_ = 0;       // times at each place, by each thread
   std::vector<std::uint32_t> known_;  // by place: its site and one; 0 for none
   std::vector<site> sites_;

@@ -212,6 +212,9 @@ struct alignas(64) block {
   // After a turn: whether it only looked at memory, or came to wait for the grid. Kept for whoever
   // asks how many blocks of the kernel do.
   void turn_was_in_vain(block_outcome outcome);
+  // Whether something happened in the last turn but sleep and looks at memory.
+  [[nodiscard]] bool got_on() const { return got_on_; }
+  [[nodiscard]] bool has_sleepers() const { return sleeping_.count != 0; }
   void grid_released();  // all blocks arrived: the threads go on at the next resume
 
   // For device code, on the fiber of `t`.

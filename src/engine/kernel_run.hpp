@@ -59,6 +59,7 @@ struct kernel_run {
   std::uint64_t grid_arrived = 0;  // blocks at the grid barrier
   std::uint64_t ended = 0;         // blocks that are over: they count as arrived
   std::vector<block*> grid_waiting;
+  std::uint64_t grid_ns = 0;  // modelled time: when the last of these came
 
   [[nodiscard]] const abi::kernel_info& info() const { return *launch->kernel; }
   [[nodiscard]] bool is_counted() const {

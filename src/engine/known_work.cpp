@@ -17,6 +17,10 @@ void known_work::note(std::uint64_t index, std::uint64_t blocks, const abi::kern
   // Of an earlier launch, which had to wait until this one was counted.
   if (samples_ == nullptr) return;
   samples_->add(index, blocks, counts, std::move(accesses), l2_bytes);
+  expect_one_less();
+}
+
+void known_work::expect_one_less() {
   if (missing_ != 0) --missing_;
 }
 

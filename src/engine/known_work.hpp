@@ -22,6 +22,8 @@ struct known_work {
   // A launch is counted.
   void count();
   void expect() { ++missing_; }  // that a block will be noted
+  void expect_one_less();        // as nothing is known of it
+  [[nodiscard]] bool waits() const { return missing_ != 0; }
   void note(std::uint64_t index, std::uint64_t blocks, const abi::kernel_counts& counts,
             access_summary accesses, double l2_bytes);
   void use_samples();  // as far as there are

@@ -188,6 +188,8 @@ void modelled::ended(node& n) {
 
 void modelled::post(event e) {
   e.ns = std::max(e.ns, now_);
+  if (e.what == event::kind::operation || e.what == event::kind::blocks)
+    written_ns_ = std::max(written_ns_, e.ns);
   e.order = order_++;
   events_.push(e);
 }
@@ -239,6 +241,12 @@ void modelled::step() {
     case event::kind::wake:
       changed_ = true;
       resume(next.waiting, now_);
+      break;
+    case event::kind::meeting:
+      release_grid(next.n->run);
+      break;
+    case event::kind::look:
+      look_at_spinners(now_);
       break;
     case event::kind::section:
       e_.look_at_section(*next.n);
@@ -339,16 +347,23 @@ void modelled::settle() {
     if (!to_run_.empty()) {
       const work next = to_run_.front();
       to_run_.pop_front();
+      look_before_others_write();
+      written_ns_ = 0;
+      const kernel_run* const ran = &next.what->run;
       run(next);
-      changed_ = true;
+      look_at_writes_of(ran);
     } else if (!again_.empty()) {
       block* b = again_.front();
       again_.pop_front();
       resume(b, b->model_ns);
-    } else if (!changed_ || !look_at_spinners()) {
+      changed_ = true;
+    } else if (!ended_.empty()) {
+      share_ended(*ended_.front().first, 0);
+    } else {
       break;
     }
   }
+  post_look();
   settling_ = false;
   if (shares_changed_) update_shares();
 }

@@ -2,8 +2,9 @@
 // device's timing says so.
 //
 // All of it belongs to the thread whose turn it is (host_clocks.hpp); members need no lock of their
-// own. A kernel that waits for memory that somebody else writes is looked at again whenever
-// something may have changed: after each event and at each call of the host.
+// own. A kernel that waits for memory that somebody else writes is looked at again a moment
+// (look_ns) after everything that may have changed it: events and calls of the host. What other
+// operations write is taken to be written at their end.
 #pragma once
 
 #include <array>
@@ -87,7 +88,7 @@ class modelled final : public host_clocks::events {
     std::uint64_t ns;      // when they begin
   };
   struct event {
-    enum class kind : std::uint8_t { operation, blocks, wake, section, share } what;
+    enum class kind : std::uint8_t { operation, blocks, wake, meeting, look, section, share } what;
     std::uint64_t ns = 0;
     std::uint64_t order = 0;
     node* n = nullptr;
@@ -138,13 +139,20 @@ class modelled final : public host_clocks::events {
   void run_fibers(const work& w, std::uint64_t first);
   void run_counting(const work& w, std::uint64_t first);
   void finish_counted(const kernel_run& run);
+  void share_ended(node& n, std::uint64_t together);
   void end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together,
                   std::uint64_t first);
   void resume(block* b, std::uint64_t ns);
   void place(worker& w, block* b, block_outcome outcome);
-  void release_grid(kernel_run& run, std::uint64_t ns);
-  bool look_at_spinners();
-  bool look_at(const std::vector<block*>& some);
+  void come_to_grid(kernel_run& run, std::uint64_t ns);
+  void release_grid(kernel_run& run);
+  // What looks at memory: modelled_looks.cpp
+  bool look_at_spinners(std::uint64_t ns);
+  bool look_at(const std::vector<block*>& some, std::uint64_t ns);
+  void look_before_others_write();
+  void look_at_writes_of(const kernel_run* ran);
+  void post_look();
+  [[nodiscard]] std::uint64_t look_time(std::size_t blocks) const;  // from a change to their look
   bool look_for_long();
   [[nodiscard]] std::string awaited_words() const;
   void begin_transfer(node& n, std::uint64_t ns);
@@ -171,11 +179,15 @@ class modelled final : public host_clocks::events {
   std::vector<block*> spinners_;
   known_launches known_;   // counted again now and then
   bool sampling_ = false;  // what ends is kept until all is counted
-  // Blocks, by when they would end without work and the first of them.
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t> ended_;
+  // Blocks of a kernel, by when they would end without work and the first of them.
+  using ended_blocks = std::map<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
+  std::vector<std::pair<node*, ended_blocks>> ended_;
   bool settling_ = false;
-  bool changed_ = false;               // memory may have: spinners are worth a look
-  const node* released_by_ = nullptr;  // what ended in this step
+  bool changed_ = false;                        // memory may have: spinners are worth a look
+  std::uint64_t changed_ns_ = 0;                // when a block did that
+  std::uint64_t look_ns_ = host_clocks::never;  // when they get one
+  std::uint64_t written_ns_ = 0;                // the latest end of what ran last
+  const node* released_by_ = nullptr;           // what ended in this step
   command_kind ended_kind_ = command_kind::marker;
   copy_direction ended_direction_ = copy_direction::host_to_device;
   stream_id ended_stream_;

@@ -74,16 +74,26 @@ void modelled::run_counting(const work& w, std::uint64_t first) {
   }
   sampling_ = false;
   if (end == n.run.blocks) known.all_began();
+  if (!known.waits()) share_ended(n, w.blocks);
+}
+
+// Blocks that were kept until it was known what they did, as far as that can be.
+void modelled::share_ended(node& n, std::uint64_t together) {
+  known_work& known = *n.times.work;
   known.use_samples();
+  const auto kept = std::ranges::find(ended_, &n, &std::pair<node*, ended_blocks>::first);
+  if (kept == ended_.end()) return;
+  const ended_blocks blocks = std::move(kept->second);
+  ended_.erase(kept);
   std::map<std::uint64_t, std::vector<std::pair<const block_work*, std::uint64_t>>> ended;
-  for (const auto& [when, count] : std::exchange(ended_, {})) {
+  for (const auto& [when, count] : blocks) {
     auto& at_once = ended[when.first];
     const block_work* work = &known.of(when.second);
     if (at_once.empty() || at_once.back().first != work) at_once.emplace_back(work, 0);
     at_once.back().second += count;
   }
   for (const auto& [ns, parts] : ended)
-    for (const auto& [work, count] : parts) share_blocks(n, *work, ns, count, w.blocks);
+    for (const auto& [work, count] : parts) share_blocks(n, *work, ns, count, together);
 }
 
 // One that takes long is interrupted. It goes on before the next one is counted.
@@ -99,14 +109,18 @@ void modelled::finish_counted(const kernel_run& run) {
   }
 }
 
-// When its work is done.
+// When its work is done. While blocks that are counted wait for others, as at a barrier of the
+// grid, those that end are kept as long as something happens at this moment.
 void modelled::end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together,
                           std::uint64_t first) {
   static const block_work none;
-  if (!sampling_)
+  if (!sampling_ && !(n.times.counted && n.times.work->waits())) {
     share_blocks(n, n.times.work != nullptr ? n.times.work->of(first) : none, ns, count, together);
-  else
-    ended_[{ns, first}] += count;
+    return;
+  }
+  auto kept = std::ranges::find(ended_, &n, &std::pair<node*, ended_blocks>::first);
+  if (kept == ended_.end()) kept = ended_.insert(kept, {&n, {}});
+  kept->second[{ns, first}] += count;
 }
 
 void modelled::run_blocks(const work& w, std::uint64_t first) {
@@ -139,6 +153,11 @@ bool modelled::look_up_work(node& n) {
 
 void modelled::note_work(const block& b) {
   node& n = *static_cast<node*>(b.run->owner);
+  // How often it went round in vain while time passed says nothing of what it does.
+  if (b.accesses->is_vague() && b.spun_ns != 0 && b.model_ns != b.spun_ns) {
+    n.times.work->expect_one_less();
+    return;
+  }
   n.times.work->note(b.index, n.run.blocks, b.counts, b.accesses->summary(range_of_memory),
                      static_cast<double>(e_.at(n.device).profile.l2_bytes));
   if (!sampling_) n.times.work->use_samples();  // it had to wait
@@ -184,15 +203,15 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   kernel_run& run = *b->run;
   node& n = *static_cast<node*>(run.owner);
   const std::uint64_t ns = b->model_ns;
+  if (b->got_on()) changed_ns_ = std::max(changed_ns_, ns);
   b->turn_was_in_vain(outcome);
   switch (outcome) {
     case block_outcome::done:
-      // How often it looked in vain while time passed says nothing of what it does.
-      if (b->info == run.info().counted && (b->spun_ns == 0 || ns == b->spun_ns)) note_work(*b);
+      if (b->info == run.info().counted) note_work(*b);
       end_blocks(n, ns, 1, 1, b->index);
       executor_.give_block(b);
       ++run.ended;
-      release_grid(run, ns);
+      come_to_grid(run, ns);
       return;
     case block_outcome::sleeping:
       post({.what = event::kind::wake, .ns = b->wake_ns, .n = &n, .waiting = b});
@@ -207,7 +226,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
     case block_outcome::at_grid:
       ++run.grid_arrived;
       run.grid_waiting.push_back(b);
-      release_grid(run, ns);
+      come_to_grid(run, ns);
       return;
     case block_outcome::failed:
       e_.block_failed(run, *b);
@@ -220,69 +239,23 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   e_.release(run, 1);
 }
 
-void modelled::release_grid(kernel_run& run, std::uint64_t ns) {
+// A block has come to a barrier of the grid, or to its end. When all have, they go on later.
+void modelled::come_to_grid(kernel_run& run, std::uint64_t ns) {
+  run.grid_ns = std::max(run.grid_ns, ns);
   if (run.grid_arrived == 0 || run.grid_arrived + run.ended != run.blocks) return;
-  for (block* b : run.grid_waiting) {
+  run.grid_arrived = 0;
+  post({.what = event::kind::meeting,
+        .ns = run.grid_ns + rounded_ns(grid_barrier_ns(timing_, run.blocks)),
+        .n = static_cast<node*>(run.owner)});
+}
+
+void modelled::release_grid(kernel_run& run) {
+  for (block* b : std::exchange(run.grid_waiting, {})) {
     b->grid_released();
     b->turn_was_in_vain(block_outcome::more);
-    b->model_ns = ns;
+    b->model_ns = now_;
     again_.push_back(b);
   }
-  run.grid_waiting.clear();
-  run.grid_arrived = 0;
-}
-
-// Whether one of them got on.
-bool modelled::look_at_spinners() {
-  changed_ = false;
-  return look_at(std::exchange(spinners_, {}));
-}
-
-// The same, for some that have been taken off the list. They are there again if they did not.
-bool modelled::look_at(const std::vector<block*>& some) {
-  if (some.empty()) return false;
-  const std::size_t before = spinners_.size() + some.size();
-  executor_.run([&](worker& w) {
-    for (block* b : some) {
-      b->model_ns = now_;
-      place(w, b, b->resume(w));
-    }
-  });
-  return spinners_.size() != before;
-}
-
-// A kernel that gives up looking after many times is none that hangs. Thousands of threads that
-// spin cannot all be asked that often: then the first and the last block of each kernel are.
-bool modelled::look_for_long() {
-  constexpr std::uint64_t most_looks = 100'000, most_turns = 10'000'000;
-  const auto looks = [&](const std::vector<block*>& some) {
-    std::uint64_t threads = 0;
-    for (const block* b : some) threads += b->run->threads;
-    return std::clamp<std::uint64_t>(most_turns / std::max<std::uint64_t>(1, threads), 1,
-                                     most_looks);
-  };
-  const std::uint64_t of_all = spinners_.empty() ? 0 : looks(spinners_);
-  for (std::uint64_t i = 0; i < of_all; ++i)
-    if (look_at_spinners()) return true;
-  if (of_all == 0 || of_all == most_looks) return false;
-
-  std::map<const kernel_run*, std::pair<block*, block*>> ends;
-  for (block* b : spinners_) {
-    auto& [first, last] = ends.try_emplace(b->run, b, b).first->second;
-    if (b->index < first->index) first = b;
-    if (b->index > last->index) last = b;
-  }
-  std::vector<block*> few;
-  for (block* b : spinners_) {
-    const auto& [first, last] = ends.at(b->run);
-    if (b == first || b == last) few.push_back(b);
-  }
-  const std::uint64_t of_few = looks(few);
-  for (std::uint64_t i = 0; i < of_few; ++i) {
-    std::erase_if(spinners_, [&](block* b) { return std::ranges::find(few, b) != few.end(); });
-    if (look_at(few)) return true;
-  }
-  return false;
 }
 
 }  // namespace sb::engine

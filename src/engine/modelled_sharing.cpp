@@ -101,7 +101,10 @@ bool modelled::outdated(const event& e) const {
       return shares_[e.device].ends[e.piece] != e.order;
     case event::kind::share:
       return shares_[e.device].look_ns != e.ns;
+    case event::kind::look:
+      return look_ns_ != e.ns;
     case event::kind::wake:
+    case event::kind::meeting:
     case event::kind::section:
       break;
   }

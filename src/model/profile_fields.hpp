@@ -218,6 +218,10 @@ void visit_fields(Profile& p, F&& f) {
   f("address_float_atomics_per_ns", m.address_float_atomics_per_ns, rate);
   f("shared_retry_ns", m.shared_retry_ns, 0);
   f("barrier_ns", m.barrier_ns, 0);
+  f("look_ns", m.look_ns, 0);
+  f("looks_per_ns", m.looks_per_ns, rate);
+  f("meeting_ns", m.meeting_ns, 0);
+  f("meeting_blocks_per_ns", m.meeting_blocks_per_ns, rate);
   f("overlap_norm", m.overlap_norm, 1);
   f("older_first", m.older_first, 0);
   f("to_device.small_ns", m.to_device.small_ns, 0);

@@ -86,6 +86,10 @@ block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t b
   return {ns, {.arithmetic = pipes * multiprocessors / ns, .memory = moving / ns}};
 }
 
+double grid_barrier_ns(const timing_profile& t, std::uint64_t blocks) {
+  return std::max(t.meeting_ns, static_cast<double>(blocks) / t.meeting_blocks_per_ns);
+}
+
 // A cache that has two halves keeps some of what is far away twice.
 double share_of_memory(double bytes, double l2_bytes) {
   constexpr double kept = 0.45, lost = 0.95;

@@ -114,6 +114,11 @@ struct timing_profile {
   double address_float_atomics_per_ns = 0.57;
   double shared_retry_ns = 52;  // an atomic of shared memory for which there is no instruction
   double barrier_ns = 10;
+  // From the writing of memory until a block goes on that looks at it, and how many can look, where
+  // they are many.
+  double look_ns = 750, looks_per_ns = 0.85;
+  // A barrier of the grid, and how many of its blocks can come to it, where they are many.
+  double meeting_ns = 980, meeting_blocks_per_ns = 0.48;
   double overlap_norm = 3.5;  // how well what bounds a kernel hides the rest
   double older_first =
       0.5;  // the part of a multiprocessor's pipes that goes to older kernels first
@@ -157,6 +162,9 @@ struct block_wave {
 [[nodiscard]] block_wave wave_of(const timing_profile& t, const block_work& work,
                                  std::uint64_t blocks, std::uint32_t multiprocessors,
                                  bool first_wave);
+
+// From the last of so many blocks that comes to a barrier of the grid until they go on.
+[[nodiscard]] double grid_barrier_ns(const timing_profile& t, std::uint64_t blocks);
 
 // Where the host's end of a copy is. Staged: pageable memory of which the driver has a copy.
 enum class host_end : std::uint8_t { pinned, pageable, staged };

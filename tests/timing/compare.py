@@ -29,9 +29,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads")
+FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes", "everyday")
+          "shapes", "everyday", "barriers")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -62,6 +62,8 @@ GROUPS = (
     ("unseen: counters, sums, histograms", 5, 50, r"everyday\.meet"),
     ("unseen: kernels in the host's memory", 10, 35, r"everyday\.reach\.(?!beside)"),
     ("unseen: other everyday programs", None, None, r"everyday\."),
+    ("unseen: steps that meet by grid.sync()", 15, 25, r"barriers\.smooth\.grid\.\d+x\d+\.30000\."),
+    ("unseen: other steps that meet", None, None, r"barriers\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
@@ -76,6 +78,9 @@ GROUPS = (
     ("host memory that kernels reach", 5, 35, r"host_memory\.mapped"),
     ("threads that launch at the same time", 15, 40, r"threads\.(launch|long|mixed)"),
     ("managed memory, other calls of threads", None, None, r"host_memory\.|threads\."),
+    ("barriers of the grid", 5, 20, r"meetings\.(grid|hand|adds)\.\d"),
+    ("kernels that wait for others", 10, 20, r"meetings\.(flag|turns)"),
+    ("rows of blocks, naps, work between barriers", None, None, r"meetings\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
@@ -190,7 +195,7 @@ def run_program(options, program, connections):
         environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
     # A virtual device takes the same time again and again: three measurements are enough, and one where
     # kernels do much.
-    measurements = "1" if program.stem in ("sharing", "mixed") else "3"
+    measurements = "1" if program.stem in ("sharing", "mixed", "meetings", "barriers") else "3"
     done = subprocess.run([str(program), measurements], env=environment, capture_output=True, text=True,
                           timeout=options.timeout)
     if done.returncode != 0 or "end\tok" not in done.stdout:

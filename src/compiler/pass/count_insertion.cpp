@@ -1,5 +1,6 @@
 #include "compiler/pass/count_insertion.hpp"
 
+#include <llvm/ADT/MapVector.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -8,8 +9,10 @@
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "base/vague_rounds.hpp"
 #include "compiler/pass/block_costs.hpp"
 #include "compiler/pass/counted_version.hpp"
+#include "compiler/pass/look_loops.hpp"
 #include "compiler/pass/operation_counts.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
@@ -56,11 +59,17 @@ class counters {
 
   void insert() {
     // First all that is to be counted, then what counts.
-    SmallVector<std::pair<BasicBlock*, operation_counts>, 16> blocks;
+    MapVector<BasicBlock*, operation_counts> blocks;
     SmallVector<access, 16> accesses;
+    const look_loops looks(function_);
     for (BasicBlock& block : function_) {
-      operation_counts sum;
+      BasicBlock* counted_in = looks.counted_in(block);
+      if (!counted_in) {
+        continue;
+      }
+      operation_counts& sum = blocks[counted_in];
       const joined_accesses joined(block);
+      const std::size_t first = accesses.size();
       for (Instruction& inst : block) {
         sum.add(inst);
         if (!joined.done.contains(&inst)) {
@@ -68,10 +77,16 @@ class counters {
         }
       }
       sum.add(cost_of(block, joined));
-      blocks.emplace_back(&block, std::move(sum));
+      if (counted_in != &block) {
+        move_accesses(*counted_in, first, accesses);
+      }
     }
     for (const access& one : accesses) {
       tell(one);
+    }
+    for (Instruction* round : looks.vague_rounds()) {
+      tell({round, ConstantPointerNull::get(PointerType::get(round->getContext(), 0)), 0,
+            abi::vague_round});
     }
     for (auto& [block, sum] : blocks) {
       IRBuilder<> builder(block->getTerminator());
@@ -135,6 +150,20 @@ class counters {
         note(transfer->getRawSource(), length->getZExtValue(), abi::access_kind::load);
       }
     }
+  }
+
+  // Those from `first` on, to the end of a block that comes before them. What a loop computes
+  // itself is not known there.
+  static void move_accesses(BasicBlock& to, std::size_t first, SmallVectorImpl<access>& all) {
+    const DominatorTree tree(*to.getParent());
+    std::size_t kept = first;
+    for (std::size_t i = first; i < all.size(); ++i) {
+      if (tree.dominates(all[i].pointer, to.getTerminator())) {
+        all[kept] = all[i];
+        all[kept++].before = to.getTerminator();
+      }
+    }
+    all.truncate(kept);
   }
 
   void tell(const access& one) {

@@ -1,0 +1,98 @@
+// The part of modelled.hpp that has blocks look again which wait for memory that others write.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/modelled.hpp"
+
+namespace sb::engine {
+
+// Whether one of them got on.
+bool modelled::look_at_spinners(std::uint64_t ns) {
+  look_ns_ = host_clocks::never;
+  changed_ = look_at(std::exchange(spinners_, {}), ns);
+  return changed_;
+}
+
+// The same, for some that have been taken off the list. They are there again if they did not. Those
+// that do go on at `ns`.
+bool modelled::look_at(const std::vector<block*>& some, std::uint64_t ns) {
+  if (some.empty()) return false;
+  bool any = false;
+  const std::uint64_t look = look_time(some.size());
+  executor_.run([&](worker& w) {
+    for (block* b : some) {
+      const std::uint64_t before = b->model_ns;
+      b->model_ns =
+          b->has_sleepers() ? std::max(before, now_) : std::max({before + look, ns, now_});
+      const block_outcome outcome = b->resume(w);
+      any |= b->got_on();
+      if (!b->got_on()) b->model_ns = before;
+      place(w, b, outcome);
+    }
+  });
+  return any;
+}
+
+// What was written so far is no work of what runs next.
+void modelled::look_before_others_write() {
+  const bool due = changed_ || look_ns_ != host_clocks::never;
+  if (due) look_at_spinners(std::min(look_ns_, now_ + look_time(spinners_.size())));
+}
+
+// It ran at once, but its end is when others see what it wrote. Blocks of its own see that before.
+void modelled::look_at_writes_of(const kernel_run* ran) {
+  changed_ = true;
+  const auto is_own = [&](const block* b) { return b->run == ran; };
+  const auto others = std::stable_partition(spinners_.begin(), spinners_.end(), is_own);
+  const std::vector<block*> some(others, spinners_.end());
+  spinners_.erase(others, spinners_.end());
+  look_at(some, std::max(written_ns_, now_) + look_time(some.size()));
+}
+
+void modelled::post_look() {
+  if (!std::exchange(changed_, false) || spinners_.empty() || look_ns_ != host_clocks::never)
+    return;
+  look_ns_ = std::max(now_, std::exchange(changed_ns_, 0)) + look_time(spinners_.size());
+  post({.what = event::kind::look, .ns = look_ns_});
+}
+
+std::uint64_t modelled::look_time(std::size_t blocks) const {
+  return rounded_ns(std::max(timing_.look_ns, static_cast<double>(blocks) / timing_.looks_per_ns));
+}
+
+// A kernel that gives up looking after many times is none that hangs. Thousands of threads that
+// spin cannot all be asked that often: then the first and the last block of each kernel are.
+bool modelled::look_for_long() {
+  constexpr std::uint64_t most_looks = 100'000, most_turns = 10'000'000;
+  const auto looks = [&](const std::vector<block*>& some) {
+    std::uint64_t threads = 0;
+    for (const block* b : some) threads += b->run->threads;
+    return std::clamp<std::uint64_t>(most_turns / std::max<std::uint64_t>(1, threads), 1,
+                                     most_looks);
+  };
+  const std::uint64_t of_all = spinners_.empty() ? 0 : looks(spinners_);
+  for (std::uint64_t i = 0; i < of_all; ++i)
+    if (look_at_spinners(now_)) return true;
+  if (of_all == 0 || of_all == most_looks) return false;
+
+  std::map<const kernel_run*, std::pair<block*, block*>> ends;
+  for (block* b : spinners_) {
+    auto& [first, last] = ends.try_emplace(b->run, b, b).first->second;
+    if (b->index < first->index) first = b;
+    if (b->index > last->index) last = b;
+  }
+  std::vector<block*> few;
+  for (block* b : spinners_) {
+    const auto& [first, last] = ends.at(b->run);
+    if (b == first || b == last) few.push_back(b);
+  }
+  const std::uint64_t of_few = looks(few);
+  for (std::uint64_t i = 0; i < of_few; ++i) {
+    std::erase_if(spinners_, [&](block* b) { return std::ranges::find(few, b) != few.end(); });
+    if (look_at(few, now_)) return true;
+  }
+  return false;
+}
+
+}  // namespace sb::engine
