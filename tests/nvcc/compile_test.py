@@ -187,6 +187,35 @@ class Phases(NvccTest):
         self.assertTrue((self.folder / "b.dwo").exists())
         self.assert_temporaries_are_gone()
 
+    # LLVM 19 by itself has 3, 6 and 168 of them wrong.
+    def test_host_code_reads_places_that_go_round(self):
+        self.write("a.cu", """
+          #include <cstdio>
+          int from[128], to[128];
+          template <int Step> __attribute__((noinline)) void gather(int n) {
+            for (int t = 0; t < n; ++t) to[t] = from[t * Step % 128];
+          }
+          __attribute__((noinline)) int inverse(int t) {
+            for (int q = 0; q < 256; ++q)
+              if ((q * 3 & 255) == t) return q;
+            return -1;
+          }
+          template <int Step> int wrong() {
+            gather<Step>(128);
+            int n = 0;
+            for (volatile int t = 0; t < 128; t = t + 1) n += to[t] != Step * t % 128;
+            return n;
+          }
+          int main() {
+            for (volatile int t = 0; t < 128; t = t + 1) from[t] = t;
+            int n = 0;
+            for (volatile int t = 0; t < 256; t = t + 1) n += inverse(t) < 0;
+            std::printf("%d %d %d\\n", wrong<3>(), wrong<5>(), n);
+          }""")
+        for level in ("-O2", "-O3"):
+            self.nvcc(level, "a.cu", "-o", "a")
+            self.assertEqual(self.output("a"), "0 0 0\n", level)
+
     def test_a_failed_compilation_leaves_no_object(self):
         for error in ("__global__ void k() { undeclared(); }\n", "void f() { undeclared(); }\n"):
             self.write("a.cu", DOUBLING)

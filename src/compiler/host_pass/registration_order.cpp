@@ -10,6 +10,8 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
 
+#include "compiler/pass/wrapped_places.hpp"
+
 namespace {
 
 using namespace llvm;
@@ -52,6 +54,10 @@ llvmGetPassPluginInfo() {
             builder.registerPipelineStartEPCallback(
                 [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {
                   passes.addPass(register_first());
+                });
+            builder.registerVectorizerStartEPCallback(
+                [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
+                  passes.addPass(sb::pass::hide_wrapped_places());
                 });
             builder.registerOptimizerLastEPCallback(
                 [](llvm::ModulePassManager& passes, llvm::OptimizationLevel) {

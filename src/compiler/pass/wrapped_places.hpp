@@ -2,8 +2,9 @@
 //
 // LLVM 19 reads places that lie two to eight elements apart as one long vector of which it takes
 // every second to eighth element, also where the index begins again at zero within that vector: the
-// element that it takes is then one behind the array's end. (`for (t...) b[t] = a[t * 3 % 128]` is
-// wrong in plain C++, too.) So it does not get to see how far such places lie apart.
+// element that it takes is then one behind the array's end. `for (t...) b[t] = a[t * 3 % 128]` is
+// wrong in plain C++, too, so this is also in the plugin of the host's half. LLVM does not get to
+// see how far such places lie apart.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
