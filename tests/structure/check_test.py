@@ -84,6 +84,17 @@ class Check(unittest.TestCase):
         self.write("src/base/bad.hpp", "struct once {};\n")
         self.expect_problem("src/base/bad.hpp does not compile alone", "headers")
 
+    def test_a_header_that_its_source_has_first_is_left_to_the_build(self):
+        self.write("src/base/CMakeLists.txt", "streambed_room(base SOURCES bad.cpp)\n")
+        self.write("src/base/bad.hpp", "#pragma once\ninline std::vector<int> x;\n")
+        self.write("src/base/bad.cpp", '#include "base/bad.hpp"\n#include <vector>\n')
+        self.assertEqual(self.run_check("headers")[0], 0)
+        self.write("src/base/bad.cpp", '#include <vector>\n#include "base/bad.hpp"\n')
+        self.expect_problem("src/base/bad.hpp does not compile alone", "headers")
+        self.write("src/base/bad.cpp", '#include "base/bad.hpp"\n#include <vector>\n')
+        self.write("src/base/CMakeLists.txt", "set_target_properties(sb_base PROPERTIES UNITY_BUILD ON)\n")
+        self.expect_problem("src/base/bad.hpp does not compile alone", "headers")
+
     def test_a_private_path_is_found(self):
         self.write("docs/bad.md", "see /" + "work/elsewhere\n")
         self.expect_problem("docs/bad.md:1", "text")
