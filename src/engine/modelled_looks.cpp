@@ -1,5 +1,6 @@
 // The part of modelled.hpp that has blocks look again which wait for memory that others write.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -43,11 +44,11 @@ void modelled::look_before_others_write() {
 // It ran at once, but its end is when others see what it wrote. Blocks of its own see that before.
 void modelled::look_at_writes_of(const kernel_run* ran) {
   changed_ = true;
-  const auto is_own = [&](const block* b) { return b->run == ran; };
-  const auto others = std::stable_partition(spinners_.begin(), spinners_.end(), is_own);
-  const std::vector<block*> some(others, spinners_.end());
-  spinners_.erase(others, spinners_.end());
-  look_at(some, std::max(written_ns_, now_) + look_time(some.size()));
+  const auto is_other = [&](const block* b) { return b->run != ran; };
+  std::vector<block*> others;
+  std::ranges::copy_if(spinners_, std::back_inserter(others), is_other);
+  std::erase_if(spinners_, is_other);
+  look_at(others, std::max(written_ns_, now_) + look_time(others.size()));
 }
 
 void modelled::post_look() {
