@@ -241,6 +241,11 @@ TEST_P(rows, rows_whose_threads_go_down_columns_are_short) {
   });
 }
 
+// As many columns of a picture as other kernels have threads.
+TEST_P(rows, rows_of_blocks_with_rows_of_threads_are_long) {
+  EXPECT_GE(device.kernel("kept_upright").row_threads, 4 * device.kernel("plain").row_threads);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, rows, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -76,7 +76,8 @@ class thread_values {
                       axis == 0 ? 0x80000000 : 65536);
   }
   Value* row_blocks() {
-    return block_word(offsetof(abi::block_context, row_blocks), "sb.row", 1, longest_row + 1);
+    return block_word(offsetof(abi::block_context, row_blocks), "sb.row", 1,
+                      std::max(longest_row, longest_row_of_rows) + 1);
   }
   Value* cooperative() {
     return block_word(offsetof(abi::block_context, cooperative), "sb.cooperative", 0, 2);

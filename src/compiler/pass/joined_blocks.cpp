@@ -248,15 +248,14 @@ class place_finder {
 constexpr std::uint32_t longest_row_of_columns = 1024;
 constexpr std::int64_t cache_line = 64;
 
+bool knows_rows(Function& body) {
+  return any_of(instructions(body),
+                [](const Instruction& inst) { return callee_name(&inst) == "__sb_tid_y"; });
+}
+
 // Whether threads of one row go to lines of their own, which those of the next row may use again:
 // `out[x * height + y] = in[y * width + x]`.
 bool goes_down_columns(Function& body) {
-  bool has_rows = any_of(instructions(body), [](const Instruction& inst) {
-    return callee_name(&inst) == "__sb_tid_y";
-  });
-  if (!has_rows) {
-    return false;
-  }
   const uniformity uniform(body, team::block);
   return any_of(instructions(body), [&](const Instruction& inst) {
     const Value* pointer = getLoadStorePointerOperand(&inst);
@@ -276,8 +275,9 @@ bool join_blocks(kernel& kernel) {
   if (!width) {
     return false;
   }
-  if (goes_down_columns(*kernel.body)) {
-    kernel.row_threads = std::min(kernel.row_threads, longest_row_of_columns);
+  if (knows_rows(*kernel.body)) {
+    kernel.row_threads =
+        goes_down_columns(*kernel.body) ? longest_row_of_columns : longest_row_of_rows;
   }
   finder.loosen();
   kernel.row_width = static_cast<std::uint32_t>(*width);

@@ -17,9 +17,12 @@ namespace sb::pass {
 
 // The longest row, in threads.
 inline constexpr unsigned longest_row = 16384;
+// The same where blocks have rows of threads themselves: 16 of them leave 4096 columns. A core that
+// goes through shorter ones begins with new lines of memory too often.
+inline constexpr unsigned longest_row_of_rows = 65536;
 
-// Makes a joined body of the kernel's if that can be; sets row_width then, and lets rows be no
-// longer than is good for the caches. Before the body is divided.
+// Makes a joined body of the kernel's if that can be; sets row_width then, and lets rows be as
+// long as is good for the caches. Before the body is divided.
 bool join_blocks(kernel& kernel);
 // Whether the function is such a body, or was made of one.
 bool is_joined(const llvm::Function& function);

@@ -56,8 +56,8 @@ Value* index_in_warp(IRBuilder<>& builder, Value* index, extreme which) {
 
 constexpr unsigned most_bits = 40;
 constexpr unsigned block_bits = 11;  // of a size of the block
-constexpr unsigned row_bits = 15;    // of joined blocks
-static_assert(longest_row < 1u << row_bits);
+constexpr unsigned row_bits = 17;    // of joined blocks
+static_assert(std::max(longest_row, longest_row_of_rows) < 1u << row_bits);
 
 // Bits of a factor that is small and not negative: sizes of the block, constants, products of them.
 std::optional<unsigned> factor_bits(const Value* value) {
