@@ -113,6 +113,7 @@ engine::impl::impl(engine_options given)
     : options(std::move(given)),
       process(getpid()),
       cores_to_spare(cores() > 1),
+      measures(options.connections == 1 && !options.timing),
       scheduler(machine_of(options)) {
   install_fault_handlers();
   const auto copies = [this](node& n) { do_copy(n); };
@@ -135,8 +136,9 @@ engine::impl::impl(engine_options given)
       [this](node& n, bool alone) { return foreign_wait_over(n, alone); },
       [this](node& n) { complete(n); });
   alone = std::make_unique<at_once>();
-  workers = std::make_unique<worker_pool>(options.workers != 0 ? options.workers : cores(),
-                                          cores_to_spare, *this);
+  workers = std::make_unique<worker_pool>(
+      options.workers != 0 ? options.workers : cores(),
+      worker_pool::habits{.looks = cores_to_spare, .measures = measures}, *this);
   if (options.timing) {
     model = std::make_unique<modelled>(*this, *options.timing);
     model->take_clocks();

@@ -22,6 +22,17 @@ thread_local bool host_function_runs = false;
 node* node_of(const sched::action& a) { return reinterpret_cast<node*>(a.payload); }
 node* node_of(kernel_run& run) { return static_cast<node*>(run.owner); }
 
+class stopwatch {
+ public:
+  explicit stopwatch(bool measures) : begin_(measures ? steady_ns() : 0) {}
+  [[nodiscard]] std::uint64_t ns() const {
+    return begin_ != 0 ? steady_ns() - begin_ : kernel_sink::unmeasured;
+  }
+
+ private:
+  std::uint64_t begin_;
+};
+
 }  // namespace
 
 bool engine::in_host_function() { return host_function_runs; }
@@ -261,15 +272,15 @@ void engine::impl::completed(Tell&& tell) {
   if (leave()) attend();
 }
 
-void engine::impl::complete(node& n) {
+void engine::impl::complete(node& n, std::uint64_t took_ns) {
   completed([&] {
     keep_time();
-    scheduler.complete(n.id);
+    scheduler.complete(n.id, took_ns);
     end_command(&n);
   });
 }
 
-void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
+void engine::impl::blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) {
   node* owner = node_of(run);
   bool asserted = false;
   completed([&] {
@@ -279,21 +290,21 @@ void engine::impl::blocks_done(kernel_run& run, std::uint64_t n) {
                                         steady_ns() >= owner->asserted_until);
     if (asserted) return;
     keep_time();
-    scheduler.blocks_done(owner->id, n, passed);
+    scheduler.blocks_done(owner->id, n, passed, took_ns);
     owner->blocks_left -= n + passed;
     if (owner->blocks_left == 0) end_command(owner);
   });
   if (asserted) fail_device(owner->device, status::assert_triggered, *owner);
 }
 
-void engine::impl::small_done(kernel_run& run) {
+void engine::impl::small_done(kernel_run& run, std::uint64_t took_ns) {
   node* owner = node_of(run);
   completed([&] {
     // Whoever else held it gave it back under the lock, too.
     const bool last = owner->references.fetch_sub(1, std::memory_order_relaxed) == 1;
     if (!owner->ended) {
       keep_time();
-      scheduler.blocks_done(owner->id, run.blocks);
+      scheduler.blocks_done(owner->id, run.blocks, 0, took_ns);
       end_command(owner);
     } else if (last) {
       free_node(owner);  // abandoned meanwhile
@@ -325,6 +336,7 @@ void engine::impl::do_copy(node& n) {
   const bool attends = n.as.bytes <= short_bytes;
   if (attends) short_copies.fetch_add(1, std::memory_order_relaxed);
   failure_record fault;
+  const stopwatch watch(measures);
   if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
     note_accesses(n.races.get(), *copy);
     fault = carry_out(*copy, dropping);
@@ -332,6 +344,7 @@ void engine::impl::do_copy(node& n) {
     note_accesses(n.races.get(), *fill);
     fault = carry_out(*fill, dropping);
   }
+  const std::uint64_t took_ns = watch.ns();
   // The staging room is free again before anybody can see that the copy is done.
   n.what = marker_operation{};
   // Whoever submits after this sees that nobody attends; what was submitted before is taken in by
@@ -344,7 +357,7 @@ void engine::impl::do_copy(node& n) {
     report_copy(n, fault);
     fail_device(n.device, fault.error, n);
   }
-  complete(n);
+  complete(n, took_ns);
 }
 
 namespace {
@@ -377,12 +390,14 @@ void engine::impl::do_host_function(node& n) {
   race_fiber watched;
   watched.start(n.races.get());
   watched.enter();
+  const stopwatch watch(measures);
   call_host_function(operation.call, at(n.device).runtime.sticky.load(std::memory_order_acquire));
+  const std::uint64_t took_ns = watch.ns();
   watched.end();
   operation.call = nullptr;
   host_function_runs = false;
   if (model) model->end_host_function(n);
-  complete(n);
+  complete(n, took_ns);
   if (model) model->clocks().leave();
 }
 

@@ -73,6 +73,7 @@ struct engine::impl final : kernel_sink {
   const pid_t process;
   const counter_clock counter;
   const bool cores_to_spare;  // a thread that waits may look for a while before it sleeps
+  const bool measures;        // the scheduler wants to know what commands took to run
 
   // --- own synchronisation
   std::atomic<int> captures{0};       // that are under way
@@ -186,12 +187,12 @@ struct engine::impl final : kernel_sink {
   // Without the lock:
   template <class Tell>
   void completed(Tell&& tell);
-  void complete(node& n);
+  void complete(node& n, std::uint64_t took_ns = unmeasured);
   void do_copy(node& n);
   void do_host_function(node& n);
   lane& lane_of(const node& n);
-  void blocks_done(kernel_run& run, std::uint64_t n) override;
-  void small_done(kernel_run& run) override;
+  void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) override;
+  void small_done(kernel_run& run, std::uint64_t took_ns) override;
   [[nodiscard]] bool has_mail() const override { return !box.empty(); }
   void attend() override;
   void hold(kernel_run& run, std::uint64_t n) override;

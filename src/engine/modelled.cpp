@@ -234,7 +234,7 @@ void modelled::step() {
         ended(*next.n);
       else if (next.n->times.blocks_granted == run.blocks)
         hurry_last_ones(*next.n);
-      e_.blocks_done(run, count);
+      e_.blocks_done(run, count, kernel_sink::unmeasured);
       e_.release(run, count);
       break;
     }

@@ -90,7 +90,7 @@ void worker_pool::execute(worker& w, const work& what) {
       break;
     case work::kind::report:
       start_attending(w);
-      sink_.blocks_done(*what.run, what.count);
+      sink_.blocks_done(*what.run, what.count, kernel_sink::unmeasured);
       sink_.release(*what.run, what.count);
       break;
     case work::kind::chunk:
@@ -215,7 +215,7 @@ void worker_pool::run_loop_chunk(worker& w, kernel_run& run, std::uint64_t first
   }
   start_attending(w);  // what these blocks set free may be small
   if (over != done) run.passed.fetch_add(over - done, std::memory_order_relaxed);
-  if (over != 0) sink_.blocks_done(run, done);
+  if (over != 0) sink_.blocks_done(run, done, now - begin);
   if (kept != places) sink_.release(run, places - kept);
 }
 
@@ -252,22 +252,23 @@ void worker_pool::work_off(worker& w) {
 
 void worker_pool::run_small(worker& w, kernel_run& run) {
   constexpr std::uint32_t measured_one_in = 16;
-  const bool measured = w.smalls.runs++ % measured_one_in == 0;
+  const bool measured = measures_ || w.smalls.runs++ % measured_one_in == 0;
   const std::uint64_t begin = measured ? steady_ns() : 0;
   // All of it takes less time than stopping for a higher priority would.
   loop_job job{.pool = nullptr, .run = &run, .body = &w.body, .first = 0, .count = run.blocks};
   run_on_fiber(w, job, sink_);
-  if (measured) run.cost->note(steady_ns() - begin, job.started);
+  const std::uint64_t took = measured ? steady_ns() - begin : kernel_sink::unmeasured;
+  if (measured) run.cost->note(took, job.started);
   moved_.store(true, std::memory_order_relaxed);
   if (job.later.empty()) {
-    sink_.small_done(run);
+    sink_.small_done(run, took);
     return;
   }
   sink_.hold(run, run.blocks);
   std::uint64_t waiting = await_endings(job, steady_ns());
   const std::uint64_t left = run.blocks - job.started;
   if (job.put_off && left != 0 && give_back(run, {job.started, left}, left)) waiting += left;
-  if (job.done != 0) sink_.blocks_done(run, job.done);
+  if (job.done != 0) sink_.blocks_done(run, job.done, took);
   sink_.release(run, run.blocks - waiting + 1);
 }
 
@@ -302,7 +303,7 @@ void worker_pool::run_fiber_chunk(worker& w, kernel_run& run, std::uint64_t firs
   std::uint64_t dropped = count - started;
   if (dropped != 0 && give_back(run, {first + started, dropped}, dropped)) dropped = 0;
   start_attending(w);
-  if (done != 0) sink_.blocks_done(run, done);
+  if (done != 0) sink_.blocks_done(run, done, now - begin);
   if (done + dropped != 0) sink_.release(run, done + dropped);
 }
 
@@ -386,7 +387,7 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
     }
     lock.unlock();
   }
-  if (outcome == block_outcome::done) sink_.blocks_done(run, 1);
+  if (outcome == block_outcome::done) sink_.blocks_done(run, 1, kernel_sink::unmeasured);
   sink_.release(run, 1);
 }
 

@@ -27,8 +27,8 @@ std::chrono::steady_clock::time_point time_point_of(std::uint64_t ns) {
 
 }  // namespace
 
-worker_pool::worker_pool(std::uint32_t workers, bool may_look, kernel_sink& sink)
-    : target_(std::max(1u, workers)), may_look_(may_look), sink_(sink) {}
+worker_pool::worker_pool(std::uint32_t workers, habits how, kernel_sink& sink)
+    : target_(std::max(1u, workers)), may_look_(how.looks), measures_(how.measures), sink_(sink) {}
 
 worker_pool::~worker_pool() { stop(std::chrono::hours(24)); }
 

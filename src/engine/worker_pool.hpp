@@ -38,10 +38,12 @@ class kernel_sink {
   [[nodiscard]] virtual bool has_mail() const = 0;
   // Takes it in.
   virtual void attend() = 0;
+  // `took_ns` below: what the blocks took to run here. Blocks that waited are not measured.
+  static constexpr std::uint64_t unmeasured = ~std::uint64_t{0};
   // A kernel that keep_small() took is over; gives up its reference.
-  virtual void small_done(kernel_run& run) = 0;
+  virtual void small_done(kernel_run& run, std::uint64_t took_ns) = 0;
   // `n` more blocks of the run are over, and those of kernel_run::passed.
-  virtual void blocks_done(kernel_run& run, std::uint64_t n) = 0;
+  virtual void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) = 0;
   // The block failed; called before its references are released.
   virtual void block_failed(kernel_run& run, const block& where) = 0;
   // Asked before that: whether the kernel's other blocks go on. Then this one is over at `until`,
@@ -61,8 +63,13 @@ void run_on_fiber(worker& w, loop_job& job, kernel_sink& sink);
 
 class worker_pool {
  public:
-  // `may_look`: a worker without work looks for more for some microseconds before it sleeps.
-  worker_pool(std::uint32_t workers, bool may_look, kernel_sink& sink);
+  struct habits {
+    // A worker without work looks for more for some microseconds before it sleeps.
+    bool looks = false;
+    // All small kernels are measured, not only some: the sink wants to know.
+    bool measures = false;
+  };
+  worker_pool(std::uint32_t workers, habits how, kernel_sink& sink);
   ~worker_pool();
   worker_pool(const worker_pool&) = delete;
   worker_pool& operator=(const worker_pool&) = delete;
@@ -195,6 +202,7 @@ class worker_pool {
 
   const std::uint32_t target_;
   const bool may_look_;
+  const bool measures_;
   kernel_sink& sink_;
   stack_pools stacks_;
   // The best priority in ready_, for workers to look at between two blocks. Written under mutex_.

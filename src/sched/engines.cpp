@@ -30,8 +30,9 @@ void scheduler::impl::settle() {
 
 void scheduler::impl::dispatch(index command) {
   pending_command& c = commands[command];
+  time.goes_on(command);
   if (!at_head(command)) {
-    if (had_nothing_to_wait_for(c)) {
+    if (had_nothing_to_wait_for(command)) {
       take_out_of_queue(command);
       enter_engine(command);
     } else {
@@ -73,6 +74,7 @@ void scheduler::impl::dispatch(index command) {
 void scheduler::impl::start(index command) {
   pending_command& c = commands[command];
   c.at = phase::started;
+  time.goes_on(command);
   emit(action_kind::start, c);
   give_entry_back(c);
 }
@@ -183,7 +185,7 @@ void scheduler::impl::leave_engine(const pending_command& c) {
   }
 }
 
-void scheduler::impl::complete(command_id id) {
+void scheduler::impl::complete(command_id id, std::uint64_t took) {
   const index command = ids.find(id.value);
   if (command == none) {
     return;
@@ -196,6 +198,7 @@ void scheduler::impl::complete(command_id id) {
     abandon(id);
     return;
   }
+  time.ended(command, took);
   leave_engine(c);
   finish(command);
   settle();

@@ -86,7 +86,7 @@ void scheduler::impl::bind(index stream, std::uint32_t connection) {
   d.connection_turn = (s.connection + 1U) % connections;
   if (d.streams_in[s.connection]++ != 0 && grace != 0 && connections != 1) {
     drop_late_sharers(d);
-    d.sharers.push_back({stream, now});
+    d.sharers.push_back({stream, time.clock()});
   }
   d.connections_used |= 1U << s.connection;
 }
@@ -109,7 +109,7 @@ bool scheduler::impl::needs_time() const {
 }
 
 void scheduler::impl::drop_late_sharers(device_state& d) {
-  while (!d.sharers.empty() && now - d.sharers.front().since > grace) {
+  while (!d.sharers.empty() && time.clock() - d.sharers.front().since > grace) {
     d.sharers.pop_front();
   }
 }
@@ -341,9 +341,10 @@ void scheduler::impl::leave_queue(index command) {
 
 // A host function that became ready so soon after its submission that a faster device would have
 // had it ready then.
-bool scheduler::impl::had_nothing_to_wait_for(const pending_command& c) const {
+bool scheduler::impl::had_nothing_to_wait_for(index command) const {
+  const pending_command& c = commands[command];
   return connections == 1 && grace != 0 && c.kind == command_kind::host_function &&
-         now - c.blocks <= grace;
+         time.at(command) - c.blocks <= grace;
 }
 
 // Out of the middle of its queue. Rare, so it is looked for from the head.

@@ -222,7 +222,8 @@ void scheduler::impl::give_blocks(device_state& d, resident_kernel& r, std::uint
   r.running -= n;
 }
 
-void scheduler::impl::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed) {
+void scheduler::impl::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed,
+                                  std::uint64_t took) {
   const index command = ids.find(id.value);
   if (command == none) {
     return;  // abandoned while these blocks ran
@@ -231,6 +232,7 @@ void scheduler::impl::blocks_done(command_id id, std::uint64_t n, std::uint64_t 
   if (c.kind != command_kind::kernel || c.at != phase::started) {
     return;
   }
+  time.ended(command, took);
   resident_kernel& r = residents[c.link];
   device_state& d = devices[c.device];
   if (const std::uint64_t skipped = std::min(passed, r.to_grant); skipped != 0) {
@@ -263,6 +265,7 @@ void scheduler::impl::abandon(command_id id) {
   if (c.kind != command_kind::kernel || c.at != phase::started) {
     return;
   }
+  time.ended(command, unmeasured);
   resident_kernel& r = residents[c.link];
   device_state& d = devices[c.device];
   give_blocks(d, r, r.running);

@@ -21,6 +21,9 @@ device_limits limits_of(const device_profile& p) {
 }
 
 scheduler::impl::impl(machine m) : connections(usable_connections(m.connections)), grace(m.grace) {
+  if (connections == 1) {
+    time.keep(grace);
+  }
   devices.resize(m.devices.size());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     device_state& d = devices[i];
@@ -105,12 +108,13 @@ command_id scheduler::submit(const command& c, std::span<const command_id> after
 }
 gathering scheduler::gather(std::span<const command_id> all) { return impl_->gather(all); }
 bool scheduler::done(gathering all) const { return impl_->done(all); }
-void scheduler::set_time(std::uint64_t now) { impl_->now = now; }
+void scheduler::set_time(std::uint64_t now) { impl_->time.set_clock(now); }
 bool scheduler::needs_time() const { return impl_->needs_time(); }
 void scheduler::tell_queues() { impl_->tells_queues = true; }
-void scheduler::complete(command_id id) { impl_->complete(id); }
-void scheduler::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed) {
-  impl_->blocks_done(id, n, passed);
+void scheduler::complete(command_id id, std::uint64_t took) { impl_->complete(id, took); }
+void scheduler::blocks_done(command_id id, std::uint64_t n, std::uint64_t passed,
+                            std::uint64_t took) {
+  impl_->blocks_done(id, n, passed, took);
 }
 void scheduler::abandon(command_id id) { impl_->abandon(id); }
 scheduler::kernel_blocks scheduler::blocks_of(command_id id) const { return impl_->blocks_of(id); }
@@ -181,7 +185,7 @@ void scheduler::clear_actions() { impl_->actions.clear(); }
 std::size_t scheduler::memory_bytes() const {
   return impl_->commands.bytes() + impl_->edges.bytes() + impl_->streams.bytes() +
          impl_->waiters.bytes() + impl_->residents.bytes() + impl_->ids.bytes() +
-         impl_->actions.capacity() * sizeof(action);
+         impl_->time.bytes() + impl_->actions.capacity() * sizeof(action);
 }
 
 }  // namespace sb::sched

@@ -47,9 +47,10 @@ struct machine {
   std::vector<device_limits> devices;
   std::uint32_t connections = 8;  // CUDA_DEVICE_MAX_CONNECTIONS
   // What completes within this time counts as complete before. With one connection: a host function
-  // takes no place in a shared queue if its dependencies do. With several: a stream that had to
-  // share a connection moves to one that is unused by then. 0 is exact; a machine that is slower
-  // than the device it stands for needs some, or its slowness would show as order. See set_time.
+  // takes no place in a shared queue if its dependencies do, by device_time. With several: a stream
+  // that had to share a connection moves to one that is unused by then. 0 is exact; a machine that
+  // is slower than the device it stands for needs some, or its slowness would show as order. See
+  // set_time.
   std::uint64_t grace = 0;
 };
 
@@ -127,12 +128,15 @@ class scheduler {
   // The id of a command that was over before the scheduler heard of it.
   command_id pass();
 
-  // A started command (not a kernel) is finished.
-  void complete(command_id id);
+  // A started command (not a kernel) is finished. `took`: what it took to run, in the unit of
+  // set_time and as far as it is known; see device_time.
+  static constexpr std::uint64_t unmeasured = ~std::uint64_t{0};
+  void complete(command_id id, std::uint64_t took = unmeasured);
   // `n` granted blocks of a kernel are finished; the last one completes the kernel. Nothing happens
   // for a kernel that was abandoned meanwhile. `passed` more are finished that took the places of
   // finished ones without being granted, which only blocks of the kernel whose turn it is may do.
-  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed = 0);
+  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed = 0,
+                   std::uint64_t took = unmeasured);
   // Ends a started or partly granted kernel at once (a fault): its remaining blocks do not run.
   void abandon(command_id id);
 

@@ -23,6 +23,7 @@
 #include "model/command.hpp"
 #include "model/occupancy.hpp"
 #include "model/stream_rules.hpp"
+#include "sched/device_time.hpp"
 #include "sched/id_table.hpp"
 #include "sched/scheduler.hpp"
 #include "sched/slab.hpp"
@@ -208,8 +209,8 @@ struct scheduler::impl {
   void count(const pending_command& c, stream_state& s);
   void finish(index command);
   void uncount(index command, const pending_command& c, stream_state& s);
-  void resolve(index command);
-  void release_edges(pending_command& c);
+  void resolve(index command, index by);
+  void release_edges(index command);
   void activate(stream_state& s, index stream);
   void deactivate(stream_state& s);
   void release_if_drained(index stream);
@@ -250,7 +251,7 @@ struct scheduler::impl {
   void enter_queue(index command);
   [[nodiscard]] bool at_head(index command);
   void leave_queue(index command);
-  [[nodiscard]] bool had_nothing_to_wait_for(const pending_command& c) const;
+  [[nodiscard]] bool had_nothing_to_wait_for(index command) const;
   void take_out_of_queue(index command);
   void tell_place(const pending_command& c, index behind);
   void tell_new_place(const pending_command& c, index behind, std::uint64_t freed_by);
@@ -264,7 +265,7 @@ struct scheduler::impl {
   [[nodiscard]] static std::size_t line_of(const device_limits& l, const pending_command& c);
   [[nodiscard]] std::size_t next_line(const copy_engine& e) const;
   void start_copies(device_state& d);
-  void complete(command_id id);
+  void complete(command_id id, std::uint64_t took);
 
   // residency.cpp
   void touch(std::uint16_t device);
@@ -279,7 +280,7 @@ struct scheduler::impl {
   void give_blocks(device_state& d, resident_kernel& r, std::uint64_t n);
   void leave_line(device_state& d, const pending_command& c);
   void leave_device(index command, resident_kernel& r);
-  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed);
+  void blocks_done(command_id id, std::uint64_t n, std::uint64_t passed, std::uint64_t took);
   void abandon(command_id id);
   [[nodiscard]] kernel_blocks blocks_of(command_id id) const;
 
@@ -316,7 +317,8 @@ struct scheduler::impl {
   std::uint32_t crowded = 0;  // devices with a crowd
   std::uint32_t connections;
   bool tells_queues = false;
-  std::uint64_t grace = 0, now = 0;
+  std::uint64_t grace = 0;
+  device_time time;  // kept with one connection
   std::uint64_t next_waiter = 0;
   std::uint64_t gatherings = 0;  // so far
   std::vector<action> actions;

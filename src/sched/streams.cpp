@@ -285,6 +285,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
        .behind_crowd = false,
        .depends_on_crowd = false};
   const command_id id{p.id};
+  time.submitted(i);
 
   if (in_stream) {
     if (s.last == none) {
@@ -312,7 +313,7 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
 
   if (in_stream && stands_like_host_function(c)) {
     p.queue = host_function_queue(s.last_queue, p.unmet != 0);
-    p.blocks = now;
+    p.blocks = time.clock();
   } else if (p.queue != queue_class::none) {
     s.last_queue = p.queue;
   }
@@ -325,14 +326,15 @@ command_id scheduler::impl::submit(const command& c, std::span<const command_id>
   return id;
 }
 
-void scheduler::impl::resolve(index command) {
+void scheduler::impl::resolve(index command, index by) {
   pending_command& c = commands[command];
+  time.passed_on(by, command);
   if (--c.unmet != 0) {
     return;
   }
   if (c.id == command_id::none_value) {
     c.payload = 0;
-    release_edges(c);
+    release_edges(command);
     commands.give_back(command);
     return;
   }
@@ -346,6 +348,7 @@ gathering scheduler::impl::gather(std::span<const command_id> all) {
   p = {};
   p.id = command_id::none_value;
   p.edges = none;
+  time.submitted(i);
   for (const command_id id : all) {
     if (const index found = ids.find(id.value); found != none) {
       depend(i, found);
@@ -368,7 +371,8 @@ bool scheduler::impl::done(gathering all) const {
 }
 
 // What waits for it need not any more.
-void scheduler::impl::release_edges(pending_command& c) {
+void scheduler::impl::release_edges(index command) {
+  const pending_command& c = commands[command];
   if (c.edges == none) {
     return;
   }
@@ -378,7 +382,7 @@ void scheduler::impl::release_edges(pending_command& c) {
     if (now.is_waiter) {
       resolve_waiter(now.target);
     } else {
-      resolve(now.target);
+      resolve(now.target, command);
     }
     edges.give_back(e);
     if (e == last) {
@@ -395,9 +399,9 @@ void scheduler::impl::finish(index command) {
   ids.release(c.id);
   uncount(command, c, s);
   if (c.next_in_stream != none) {
-    resolve(c.next_in_stream);
+    resolve(c.next_in_stream, command);
   }
-  release_edges(c);
+  release_edges(command);
   if (s.destroyed) {
     release_if_drained(c.stream);
   }

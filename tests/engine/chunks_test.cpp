@@ -12,8 +12,8 @@ class chunk_list final : public kernel_sink {
  public:
   bool has_mail() const override { return false; }
   void attend() override {}
-  void small_done(kernel_run&) override {}
-  void blocks_done(kernel_run& run, std::uint64_t n) override {
+  void small_done(kernel_run&, std::uint64_t) override {}
+  void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t) override {
     const std::lock_guard lock(mutex_);
     chunks_.push_back(n + run.passed.exchange(0));
   }
@@ -74,7 +74,7 @@ std::vector<std::uint64_t> chunks_of(std::uint32_t blocks, std::uint64_t first, 
   run.threads = 1;
   run.cost = &cost;
   chunk_list list;
-  worker_pool pool(2, false, list);
+  worker_pool pool(2, {}, list);
   list.hold(run, blocks);
   EXPECT_EQ(pool.grant(run, blocks), blocks);
   std::vector<std::uint64_t> chunks = list.wait_until_over();

@@ -90,6 +90,39 @@ TEST(one_connection, a_host_function_that_is_ready_within_the_grace_takes_no_pla
   }
 }
 
+// What a busy machine loses before a command begins and until its end is told is not the device's.
+TEST(one_connection, the_grace_is_for_what_commands_took_to_run) {
+  struct {
+    std::uint64_t copy, kernel;  // took, of what the host function waits for
+    bool in_time;
+  } const cases[] = {{10, 20, true},
+                     {600, 500, false},
+                     {600, 400, true},
+                     {10, 1001, false},
+                     {scheduler::unmeasured, 10, false}};
+  for (const auto& c : cases) {
+    scheduler s({.devices = {{}}, .connections = 1, .grace = 1000});
+    const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
+    const stream_id a = stream();
+    const stream_id b = stream();
+    s.set_time(5000);
+    s.submit(kernel_in(a));
+    const command_id copy = s.submit(download_in(b));
+    const command_id kernel = s.submit(kernel_in(b));
+    s.submit(kernel_in(a));  // stuck, and in front of the host function
+    const command_id function = s.submit(host_function_in(b));
+    s.set_time(20000);
+    s.complete(copy, c.copy);
+    s.set_time(30000);
+    s.clear_actions();
+    s.blocks_done(kernel, 1, 0, c.kernel);
+    ASSERT_EQ(s.actions().size(), c.in_time ? 1U : 0U) << c.copy << " and " << c.kernel;
+    if (c.in_time) {
+      EXPECT_EQ(s.actions()[0].id, function);
+    }
+  }
+}
+
 TEST(one_connection, a_running_kernel_holds_nothing) {
   driver d(1);
   d.hold(kernel_in(d.non_blocking()));
