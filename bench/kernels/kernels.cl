@@ -86,6 +86,18 @@ __kernel void block_sums_places(__global const float* x, __global float* out, in
   if (t == 0) out[get_group_id(0)] = part[0];
 }
 
+__kernel void block_sums_extern(__global const float* x, __global float* out, int n,
+                                __local float* part) {
+  int t = get_local_id(0), i = get_global_id(0);
+  part[t] = i < n ? x[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_ = get_local_size(0) / 2; half_ > 0; half_ >>= 1) {
+    if (t < half_) part[t] += part[t + half_];
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (t == 0) out[get_group_id(0)] = part[0];
+}
+
 __kernel void scan_blocks(__global const int* in, __global int* out, __global int* sums) {
   __local int part[2][256];
   int t = get_local_id(0), i = get_group_id(0) * 256 + t, from = 0;

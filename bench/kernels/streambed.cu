@@ -100,6 +100,18 @@ __global__ void block_sums_places(const float* x, float* out, int n) {
   if (t == 0) out[blockIdx.x] = part[0];
 }
 
+__global__ void block_sums_extern(const float* x, float* out, int n) {
+  extern __shared__ float part[];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? x[i] : 0;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half >>= 1) {
+    if (t < half) part[t] += part[t + half];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+
 __global__ void scan_blocks(const int* in, int* out, int* sums) {
   __shared__ int part[2][256];
   int i = blockIdx.x * 256 + threadIdx.x, from = 0;
@@ -311,8 +323,8 @@ int main(int argc, char** argv) {
         outputs{{{out, 1}}}, [&] { return want.is(back(out, 1)); });
     cudaFree(dx), cudaFree(out);
   }
-  void (*const sums_of_blocks[])(const float*, float*, int) = {block_sums_halves, block_sums_spread,
-                                                               block_sums_places};
+  void (*const sums_of_blocks[])(const float*, float*, int) = {
+      block_sums_halves, block_sums_spread, block_sums_places, block_sums_extern};
   for (const char* const& name : block_sums) {
     if (!chosen(name)) continue;
     const floats x = summands();
@@ -321,7 +333,9 @@ int main(int argc, char** argv) {
     measure(
         name,
         [&] {
-          sums_of_blocks[&name - block_sums]<<<stream_n / 256, 256>>>(dx, out, stream_n);
+          auto* kernel = sums_of_blocks[&name - block_sums];
+          kernel<<<stream_n / 256, 256, kernel == block_sums_extern ? 256 * sizeof(float) : 0>>>(
+              dx, out, stream_n);
           cudaDeviceSynchronize();
         },
         outputs{{{out, stream_n / 256}}}, [&] { return want.is(back(out, stream_n / 256)); });

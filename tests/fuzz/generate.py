@@ -58,6 +58,7 @@ struct entry {
   dim3 tile;
   blocks which;
   bool cooperative;
+  u32 dynamic;  // bytes of shared memory that a launch gives it
 };
 
 static std::vector<shape> shapes_of(const entry& e) {
@@ -108,9 +109,9 @@ int main(int argc, char** argv) {
         u32 last = blocks * 3 + 1;
         void* arguments[] = {&in, &out, &sums, &n, &last};
         if (e.cooperative)
-          cudaLaunchCooperativeKernel((const void*)e.kernel, s.grid, s.block, arguments, 0, 0);
+          cudaLaunchCooperativeKernel((const void*)e.kernel, s.grid, s.block, arguments, e.dynamic, 0);
         else
-          e.kernel<<<s.grid, s.block>>>(in, out, sums, n, last);
+          e.kernel<<<s.grid, s.block, e.dynamic>>>(in, out, sums, n, last);
         cudaMemcpy(result.data(), out, places * 4, cudaMemcpyDeviceToHost);
         cudaMemcpy(result.data() + places, sums, 64 * 4, cudaMemcpyDeviceToHost);
         if (cudaError_t error = cudaGetLastError()) {
@@ -472,6 +473,10 @@ class Line:
         self.type = rng.choice(["u32", "u32", "u32", "short", "float", "unsigned long long", "unsigned short", "double"])
         self.lines = []
         self.rounds = 0
+        self.dynamic = 0
+        if rng.random() < 0.4:
+            self.width = rng.choice([256, 256, self.width])
+            self.dynamic = 2 * self.width * lines.SIZES[self.type]
 
     def value(self):
         return self.rng.choice(["v", "v + 1", "(T)(t & 7)", "w", "v + w", "(T)(in[g & 1023] & 63)"])
@@ -534,7 +539,7 @@ class Line:
         start = ["  for (u32 i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)",
                  "    v += in[i & 1023] & 15;"] if self.rng.random() < 0.3 else []
         return "\n".join([f"__global__ void {bounds}{self.name}(const u32* in, u32* out, u32* sums, u32 n, u32 s) {{",
-                          f"  __shared__ {type_name} own[2][{self.width}];",
+                          *lines.shared(type_name, self.name, self.width, rows=2, dynamic=self.dynamic),
                           f"  const u32 threads = blockDim.x, t = threadIdx.x; const u32 g = {index};",
                           f"  {type_name} v = 0, w = 1;", *start, "  v += in[g & 1023] & 15;", body,
                           f"  out[{SLOTS} * g] = (u32)(long long)v; out[{SLOTS} * g + 1] = (u32)(long long)w;", "}"])
@@ -551,7 +556,7 @@ def entry(kernel):
     which = "any" if not tile or kernel.deep else "flat" if kernel.blocks == "any" else kernel.blocks
     which = "broken" if isinstance(kernel, linear.Linear) else which
     return (f'{{"{kernel.name}", {kernel.name}, {str(kernel.warps).lower()}, {getattr(kernel, "width", 0)}, {shape}, '
-            f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}}}')
+            f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}, {getattr(kernel, "dynamic", 0)}}}')
 
 
 def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread")):

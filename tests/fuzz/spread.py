@@ -17,13 +17,20 @@ class Spread(lines.Lines):
     def __init__(self, rng, name):
         self.rng, self.name = rng, name
         self.width = rng.choice([64, 128, 256])
+        self.dynamic = 0
         self.type = rng.choice(["u32", "u32", "int", "float", "short", "double", "unsigned char", "unsigned long long"])
         self.lines, self.depth, self.fresh = [], 1, 0
         self.pad = rng.choice(["", "", " + ({} >> 4)", " + ({} >> 5)"])
+        if rng.random() < 0.4:
+            self.width = rng.choice([256, 256, self.width])
+            self.dynamic = self.places() * lines.SIZES[self.type]
         self.index = rng.choice(["u32", "int"])
         self.warps = rng.random() < 0.3
         self.exact = rng.random() < 0.6
         self.conditions = rng.sample(["g < n", "g < n", "(int)g < (int)n", "g + 1 < n", "g < s", "t < s", "g >= n", "t >= 3"], 2)
+
+    def places(self):
+        return 2 * self.width + self.width // 8
 
     def condition(self):
         return self.rng.choice(self.conditions)
@@ -115,7 +122,6 @@ class Spread(lines.Lines):
             self.read()
             if self.warps:
                 rng.choice([self.warp_scan, self.block_sum])()
-        places = 2 * self.width + self.width // 8
         small = "int" if self.type in ("short", "unsigned char") else self.type
         body = "\n".join(self.lines).replace("(T)", f"({self.type})").replace("T x", f"{self.type} x")
         body = body.replace("(S)", f"({small})").replace("  S x", f"  {small} x").replace("max(", f"largest<{self.type}>(")
@@ -123,7 +129,8 @@ class Spread(lines.Lines):
         bounds = rng.choice(["", f"__launch_bounds__({self.width}) "])
         return "\n".join([
             f"__global__ void {bounds}{self.name}(const u32* in, u32* out, u32* sums, u32 n, u32 s) {{",
-            f"  __shared__ {self.type} own[{places}];", f"  __shared__ {self.type} of_warps[32];" if self.warps else "",
+            *lines.shared(self.type, self.name, self.places(), dynamic=self.dynamic),
+            f"  __shared__ {self.type} of_warps[32];" if self.warps else "",
             "  const u32 threads = blockDim.x, t = threadIdx.x, g = blockDim.x * blockIdx.x + threadIdx.x;",
             f"  if (threads != {self.width}) return;" if self.exact else "",
             f"  {self.type} v = ({self.type})(in[g & 1023] & 15), w = 1;", body,

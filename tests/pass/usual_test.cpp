@@ -248,6 +248,42 @@ TEST_P(usual, places_may_go_round_within_a_vector) {
   EXPECT_EQ(out, expected);
 }
 
+TEST_P(usual, blocks_of_any_width_add_up_in_memory_of_the_launch) {
+  for (std::uint32_t width : {256u, 128u, 512u, 1024u, 32u, 1u}) {
+    const std::uint32_t blocks = 5, all = width * blocks;
+    for (std::uint32_t n : {all, all - 1, all - width, width / 2, 0u}) {
+      SCOPED_TRACE(testing::Message() << width << " " << n);
+      const auto reals = numbers<float>(all);
+      const auto whole = numbers<int>(all);
+      std::vector<float> sums(blocks), expected(blocks);
+      std::vector<int> whole_sums(blocks), whole_expected(blocks, 5);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        expected[i / width] += reals[i];
+        whole_expected[i / width] += whole[i];
+      }
+      device.run("dynamic_halves", {blocks}, {width}, width * 4, reals.data(), sums.data(), int(n));
+      EXPECT_EQ(sums, expected);
+      if (width > 1) {
+        device.run("dynamic_spread", {blocks}, {width}, width * 4, whole.data(), whole_sums.data(),
+                   int(n));
+        EXPECT_EQ(whole_sums, whole_expected);
+      }
+    }
+  }
+}
+
+TEST_P(usual, rounds_go_through_memory_of_the_launch) {
+  for (std::uint32_t width : {256u, 255u, 128u, 1u}) {
+    for (std::uint32_t bytes : {8 * width, 8 * width + 4096}) {
+      SCOPED_TRACE(testing::Message() << width << " " << bytes);
+      const auto in = numbers<int>(width * 3);
+      std::vector<int> out(in.size());
+      device.run("dynamic_rounds", {3}, {width}, bytes, in.data(), out.data());
+      EXPECT_EQ(out, sums_of(in, width));
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, usual, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

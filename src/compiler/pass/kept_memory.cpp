@@ -18,13 +18,13 @@ class memory_keeper {
   memory_keeper(Value& base, std::uint64_t bytes)
       : base_(base), bytes_(bytes), layout_(layout_of(base)) {}
 
-  BasicBlock* keep() {
+  kept_memory keep() {
     if (!collect(base_, 0) || !block_ || !fix_element() || !divide_copies()) {
-      return nullptr;
+      return {};
     }
     accesses_.clear();
     if (!collect(base_, 0) || !is_written_first()) {
-      return nullptr;
+      return {};
     }
     for (Instruction& inst : make_early_inc_range(*block_)) {
       auto found = accesses_.find(&inst);
@@ -39,7 +39,7 @@ class memory_keeper {
       }
       inst.eraseFromParent();
     }
-    return block_;
+    return {block_, end_};
   }
 
  private:
@@ -100,6 +100,7 @@ class memory_keeper {
     } else {
       return false;
     }
+    end_ = std::max(end_, offset + size);
     return offset <= bytes_ && size <= bytes_ - offset;
   }
 
@@ -262,7 +263,7 @@ class memory_keeper {
   }
 
   Value& base_;
-  std::uint64_t bytes_;
+  std::uint64_t bytes_, end_ = 0;
   const DataLayout& layout_;
   BasicBlock* block_ = nullptr;
   std::uint64_t element_ = 0;  // bits
@@ -277,7 +278,7 @@ bool has_place(const Instruction& inst) {
 
 }  // namespace
 
-BasicBlock* keep_in_values(Value& base, std::uint64_t bytes) {
+kept_memory keep_in_values(Value& base, std::uint64_t bytes) {
   return memory_keeper(base, bytes).keep();
 }
 

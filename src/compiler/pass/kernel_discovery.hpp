@@ -14,6 +14,7 @@ namespace sb::pass {
 // The size of the blocks that a kernel is written for; width 0 if there is none.
 struct usual_block {
   std::uint32_t width = 0, rows = 1;
+  bool dynamic = false;  // it has shared memory whose size is the launch's
   [[nodiscard]] std::uint32_t size(unsigned axis) const {
     return axis == 0 ? width : axis == 1 ? rows : 1;
   }

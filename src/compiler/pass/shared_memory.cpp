@@ -19,11 +19,6 @@ namespace {
 
 using variables = SetVector<GlobalVariable*>;
 
-bool is_dynamic(const GlobalVariable& variable) {
-  return variable.isDeclaration() ||
-         variable.getParent()->getDataLayout().getTypeAllocSize(variable.getValueType()) == 0;
-}
-
 variables shared_variables_of(const Function& function) {
   variables found;
   for (const Instruction& inst : instructions(function)) {
@@ -63,6 +58,11 @@ std::uint64_t place(const variables& all, std::uint64_t start,
 }
 
 }  // namespace
+
+bool is_dynamic(const GlobalVariable& variable) {
+  return variable.isDeclaration() ||
+         variable.getParent()->getDataLayout().getTypeAllocSize(variable.getValueType()) == 0;
+}
 
 shared_layout::shared_layout(Module& module, MutableArrayRef<kernel> kernels,
                              const call_reach& reach) {
@@ -129,7 +129,8 @@ std::optional<std::uint64_t> shared_layout::offset(const Function& function,
 
 std::optional<std::uint64_t> shared_layout::dynamic_offset(const Function& function) const {
   auto found = static_bytes_.find(&function);
-  return found != static_bytes_.end() ? std::optional(alignTo(found->second, 128)) : std::nullopt;
+  return found != static_bytes_.end() ? std::optional(alignTo(found->second, dynamic_alignment))
+                                      : std::nullopt;
 }
 
 void expand_shared_constants(Module& module) {

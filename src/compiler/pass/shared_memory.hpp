@@ -15,6 +15,11 @@ namespace sb::pass {
 
 struct kernel;
 
+// `extern __shared__`: its size is the launch's.
+bool is_dynamic(const llvm::GlobalVariable& variable);
+// Where it starts, behind the static part.
+inline constexpr std::uint64_t dynamic_alignment = 128;
+
 class shared_layout {
  public:
   // Sets static_shared_bytes of the kernels.

@@ -14,6 +14,7 @@
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/interleaving.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/shared_memory.hpp"
 #include "compiler/pass/thread_marks.hpp"
 #include "compiler/pass/whole_rows.hpp"
 
@@ -27,8 +28,10 @@ namespace {
 constexpr StringLiteral usual_mark = "sb-usual-block";
 constexpr StringLiteral other_mark = "sb-other-blocks";
 constexpr StringLiteral shared_mark = "sb-shared";
-constexpr std::size_t largest_body = 300;  // instructions
+constexpr StringLiteral need_suffix = ".needs";  // a function that stands for how much it is
+constexpr std::size_t largest_body = 300;        // instructions
 constexpr std::size_t largest_function = 800;
+constexpr std::uint64_t width_of_launches = 256;  // where nothing says more
 constexpr std::uint64_t least_width = 64, most_width = 1024, least_side = 8;
 constexpr std::uint64_t most_border = 16;  // of both sides
 constexpr std::uint64_t most_shared_bytes = 8u << 10;
@@ -108,6 +111,28 @@ std::uint32_t rows_between(const PHINode& phi) {
 
 usual_block larger(usual_block one, usual_block other) {
   return one.width * one.rows >= other.width * other.rows ? one : other;
+}
+
+// Of shared memory, static and dynamic: no more than that is kept.
+std::uint64_t shared_bytes(const kernel& kernel) {
+  return kernel.usual.dynamic ? most_shared_bytes : kernel.static_shared_bytes;
+}
+
+Function* need_of(const Function& usual) {
+  return usual.getParent()->getFunction((usual.getName() + need_suffix).str());
+}
+
+// Stands for a number that need_shared_bytes knows.
+Value* promise_need(IRBuilder<>& builder, Function& usual) {
+  auto* type = FunctionType::get(builder.getInt32Ty(), false);
+  auto* need = Function::Create(type, GlobalValue::ExternalLinkage, usual.getName() + need_suffix,
+                                *usual.getParent());
+  need->setDoesNotAccessMemory();
+  for (auto kind : {Attribute::NoUnwind, Attribute::WillReturn, Attribute::NoFree,
+                    Attribute::NoSync, Attribute::Speculatable}) {
+    need->addFnAttr(kind);
+  }
+  return builder.CreateCall(need);
 }
 
 // What the block function knows of its block, where it was loaded.
@@ -250,7 +275,7 @@ Function* make_version(const kernel& kernel, Function& whole) {
   usual->addFnAttr(Attribute::NoInline);
   // Rows are no rounds that could be written out, but loops of them are vectors without a rest.
   if (kernel.usual.rows == 1) {
-    usual->addFnAttr(usual_mark, std::to_string(kernel.static_shared_bytes));
+    usual->addFnAttr(usual_mark, std::to_string(shared_bytes(kernel)));
   }
   // Whether anything else reaches it was looked at.
   Argument& shared = *usual->getArg(2);
@@ -286,7 +311,7 @@ usual_block find_usual_block(const kernel& kernel) {
     return {};
   }
   std::uint64_t width = 0;
-  bool meets = false, has_rows = false;
+  bool meets = false, has_rows = false, dynamic = false;
   usual_block tile;
   std::uint32_t rows = 0;  // if threads have several of the tile's each
   for (const Instruction& inst : instructions(body)) {
@@ -303,6 +328,7 @@ usual_block find_usual_block(const kernel& kernel) {
     for (const Value* operand : inst.operands()) {
       auto* variable = dyn_cast<GlobalVariable>(operand->stripInBoundsConstantOffsets());
       if (variable && is_shared(*variable)) {
+        dynamic |= is_dynamic(*variable);
         width = std::max(width, width_of(variable->getValueType()));
         tile = larger(tile, tile_of(variable->getValueType()));
       }
@@ -312,15 +338,19 @@ usual_block find_usual_block(const kernel& kernel) {
     tile.rows = rows != 0 && rows < tile.rows ? rows : tile.rows;
     return meets && tile.width * tile.rows <= kernel.max_threads ? tile : usual_block{};
   }
-  width =
-      is_width(kernel.max_threads) && kernel.max_threads != most_width ? kernel.max_threads : width;
-  return {meets && width <= kernel.max_threads ? static_cast<std::uint32_t>(width) : 0, 1};
+  if (is_width(kernel.max_threads) && kernel.max_threads != most_width) {
+    width = kernel.max_threads;
+  } else if (width == 0 && dynamic) {
+    width = width_of_launches;
+  }
+  bool fits = meets && width <= kernel.max_threads;
+  return {fits ? static_cast<std::uint32_t>(width) : 0, 1, dynamic};
 }
 
 void add_usual_version(kernel& kernel) {
   Function& whole = *kernel.body;
   if (kernel.usual.width == 0 || kernel.mode != abi::kernel_mode::loop ||
-      kernel.static_shared_bytes == 0 || kernel.static_shared_bytes > most_shared_bytes ||
+      shared_bytes(kernel) == 0 || shared_bytes(kernel) > most_shared_bytes ||
       kernel.stores_thread_index || whole.getInstructionCount() > largest_function ||
       !all_of(fields_of(whole).shared, [](LoadInst* load) { return stays_here(*load); })) {
     return;
@@ -354,6 +384,14 @@ void add_usual_version(kernel& kernel) {
     Value* same = builder.CreateICmpEQ(size, builder.getInt32(kernel.usual.size(axis)));
     fits = fits ? builder.CreateAnd(fits, same) : same;
   }
+  if (kernel.usual.dynamic) {
+    Value* given =
+        load_field(builder, builder.getInt32Ty(), block,
+                   offsetof(abi::block_context, dynamic_shared_bytes), "sb.dynamic_bytes", true);
+    Value* all = builder.CreateNUWAdd(given, builder.getInt32(static_cast<std::uint32_t>(alignTo(
+                                                 kernel.static_shared_bytes, dynamic_alignment))));
+    fits = builder.CreateAnd(fits, builder.CreateICmpUGE(all, promise_need(builder, *usual)));
+  }
   builder.CreateCondBr(fits, here, other);
   builder.SetInsertPoint(here);
   Value* shared = load_field(builder, builder.getPtrTy(), block,
@@ -385,7 +423,19 @@ std::uint64_t shared_bytes_of(const Function& usual) {
   return bytes;
 }
 
+void need_shared_bytes(Function& usual, std::uint64_t bytes) {
+  if (Function* need = need_of(usual)) {
+    for (User* user : make_early_inc_range(need->users())) {
+      auto* call = cast<CallInst>(user);
+      call->replaceAllUsesWith(ConstantInt::get(call->getType(), bytes));
+      call->eraseFromParent();
+    }
+    need->eraseFromParent();
+  }
+}
+
 void drop_usual_version(Function& usual) {
+  need_shared_bytes(usual, 0);
   for (User* user : make_early_inc_range(usual.users())) {
     BasicBlock* here = cast<CallInst>(user)->getParent();
     BasicBlock* before = here->getSinglePredecessor();

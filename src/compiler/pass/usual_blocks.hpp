@@ -8,6 +8,11 @@
 // other can stay in registers (written_out.hpp). Where that comes to nothing the version is
 // dropped again.
 //
+//   extern __shared__ float part[];
+//
+// Where the launch says how much there is, most launches have blocks of 256. How much of it the
+// version needs is known at its end, and the entry asks whether the launch gave that.
+//
 //   __shared__ float left[16][16], right[16][17];
 //
 // The same for blocks with as many rows and columns as a shared tile: each row of threads is a few
@@ -32,6 +37,8 @@ bool is_usual_version(const llvm::Function& function);
 // Where it finds the block's shared memory, null if it needs none, and how much there is.
 llvm::Argument* shared_memory_of(llvm::Function& usual);
 std::uint64_t shared_bytes_of(const llvm::Function& usual);
+// How much of it the version really reaches: launches that give a block less are left to the other.
+void need_shared_bytes(llvm::Function& usual, std::uint64_t bytes);
 // Nobody chooses it any more.
 void drop_usual_version(llvm::Function& usual);
 

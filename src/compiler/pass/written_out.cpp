@@ -135,10 +135,12 @@ bool write_out(Function& function, FunctionAnalysisManager& analyses) {
   }
   unroll(function, analyses);
   Argument* shared = shared_memory_of(function);
-  BasicBlock* where = shared ? keep_in_values(*shared, shared_bytes_of(function)) : nullptr;
+  kept_memory kept = shared ? keep_in_values(*shared, shared_bytes_of(function)) : kept_memory{};
+  BasicBlock* where = kept.block;
   if (!where) {
     return false;
   }
+  need_shared_bytes(function, kept.end);
   const DataLayout& layout = function.getParent()->getDataLayout();
   for (Instruction& inst : make_early_inc_range(function.getEntryBlock())) {
     auto* own = dyn_cast<AllocaInst>(&inst);

@@ -221,3 +221,46 @@ extern "C" __global__ void __launch_bounds__(64) places_go_round(const int* in, 
   __syncthreads();
   out[t] = static_cast<int>(part[t * 3 % 64]) + 3 * static_cast<int>(part[t * 5 % 32 + 64]);
 }
+
+// Where the launch says how much shared memory there is: halves, threads that lie apart, two places
+// for each thread.
+extern "C" __global__ void dynamic_halves(const float* in, float* out, int n) {
+  extern __shared__ float dynamic_floats[];
+  float* part = dynamic_floats;
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  part[t] = i < n ? in[i] : 0;
+  __syncthreads();
+  for (int half = blockDim.x / 2; half > 0; half /= 2) {
+    if (t < half) part[t] += part[t + half];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = part[0];
+}
+extern "C" __global__ void dynamic_spread(const int* in, int* out, int n) {
+  extern __shared__ int dynamic_ints[];
+  __shared__ int more;
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  dynamic_ints[t] = i < n ? in[i] : 0;
+  if (t == 1) more = 5;
+  __syncthreads();
+  for (int k = 1; k < blockDim.x; k *= 2) {
+    if (t % (2 * k) == 0) dynamic_ints[t] += dynamic_ints[t + k];
+    __syncthreads();
+  }
+  if (t == 0) out[blockIdx.x] = dynamic_ints[0] + more;
+}
+extern "C" __global__ void dynamic_rounds(const int* in, int* out) {
+  extern __shared__ int dynamic_ints[];
+  int *from = dynamic_ints, *to = dynamic_ints + blockDim.x;
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  from[t] = in[i];
+  __syncthreads();
+  for (int distance = 1; distance < blockDim.x; distance *= 2) {
+    to[t] = from[t] + (t >= distance ? from[t - distance] : 0);
+    int* other = from;
+    from = to;
+    to = other;
+    __syncthreads();
+  }
+  out[i] = from[t];
+}
