@@ -284,6 +284,28 @@ TEST_P(usual, rounds_go_through_memory_of_the_launch) {
   }
 }
 
+TEST_P(usual, places_may_be_padded_against_conflicts_of_banks) {
+  for (std::uint32_t blocks : {1u, 5u}) {
+    const auto in = numbers<int>(128 * blocks);
+    std::vector<int> out(in.size()), expected(in.size());
+    for (std::uint32_t first = 0; first < 128 * blocks; first += 128)
+      std::exclusive_scan(&in[first], &in[first] + 128, &expected[first], 0);
+    device.run("padded_tree", {blocks}, {64}, 0, in.data(), out.data());
+    EXPECT_EQ(out, expected);
+  }
+}
+
+TEST_P(usual, places_may_be_padded_and_not) {
+  const auto in = numbers<int>(64);
+  std::vector<int> out(64), expected;
+  for (int t = 0; t < 64; ++t) {
+    const int place = t + t / 32;
+    expected.push_back((place < 64 ? in[place] : 7) + 3 * in[63 - t] + (t == 5 ? 7 : 0));
+  }
+  device.run("padded_in_part", {1}, {64}, 0, in.data(), out.data());
+  EXPECT_EQ(out, expected);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, usual, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

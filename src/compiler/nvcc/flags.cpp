@@ -150,7 +150,10 @@ arguments driver::device_code_flags() const {
   arguments flags = {"-fPIC", o_.debug_device ? "-O1" : "-O3", "-fno-math-errno",
                      "-fno-stack-protector",
                      // It would hide the storage of parameters from the pass.
-                     "-Xclang", "-fexperimental-assignment-tracking=disabled"};
+                     "-Xclang", "-fexperimental-assignment-tracking=disabled",
+                     // It compares all shuffles of a block with each other: a scan that is written
+                     // out has a thousand, and nothing for it to find.
+                     "-mllvm", "-disable-interleaved-load-combine"};
   // -fmad: as on the device, within an expression and across statements, but not across __fmul_rn.
   flags.push_back(o_.contract || o_.fast_math ? "-ffp-contract=fast-honor-pragmas"
                                               : "-ffp-contract=off");

@@ -11,6 +11,7 @@
 #include "compiler/pass/address_spaces.hpp"
 #include "compiler/pass/alignment.hpp"
 #include "compiler/pass/arithmetic.hpp"
+#include "compiler/pass/bank_padding.hpp"
 #include "compiler/pass/block_function.hpp"
 #include "compiler/pass/block_rows.hpp"
 #include "compiler/pass/canonicalize.hpp"
@@ -182,6 +183,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks,
   if (one.mode != abi::kernel_mode::loop) {
     return;
   }
+  drop_bank_padding(*one.body);
   write_out_short_loops(*one.body, analyses);
   kernel with_fibers = one;
   with_fibers.mode = abi::kernel_mode::fibers;

@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/address_spaces.hpp"
+#include "compiler/pass/block_width.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/interleaving.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -46,16 +47,6 @@ bool is_instrumented(const Function& function) {
 
 bool is_width(std::uint64_t number) {
   return number >= least_width && number <= most_width && number % 32 == 0;
-}
-
-// The longest side of the array that may be a block's width.
-std::uint64_t width_of(Type* type) {
-  std::uint64_t width = 0;
-  while (auto* array = dyn_cast<ArrayType>(type)) {
-    width = std::max(width, is_width(array->getNumElements()) ? array->getNumElements() : 0);
-    type = array->getElementType();
-  }
-  return width;
 }
 
 // Rows and columns of an array that has a place for each thread, perhaps with a column more against
@@ -310,7 +301,6 @@ usual_block find_usual_block(const kernel& kernel) {
   if (body.hasOptSize() || is_instrumented(body) || body.getInstructionCount() > largest_body) {
     return {};
   }
-  std::uint64_t width = 0;
   bool meets = false, has_rows = false, dynamic = false;
   usual_block tile;
   std::uint32_t rows = 0;  // if threads have several of the tile's each
@@ -329,7 +319,6 @@ usual_block find_usual_block(const kernel& kernel) {
       auto* variable = dyn_cast<GlobalVariable>(operand->stripInBoundsConstantOffsets());
       if (variable && is_shared(*variable)) {
         dynamic |= is_dynamic(*variable);
-        width = std::max(width, width_of(variable->getValueType()));
         tile = larger(tile, tile_of(variable->getValueType()));
       }
     }
@@ -338,11 +327,10 @@ usual_block find_usual_block(const kernel& kernel) {
     tile.rows = rows != 0 && rows < tile.rows ? rows : tile.rows;
     return meets && tile.width * tile.rows <= kernel.max_threads ? tile : usual_block{};
   }
-  if (is_width(kernel.max_threads) && kernel.max_threads != most_width) {
-    width = kernel.max_threads;
-  } else if (width == 0 && dynamic) {
-    width = width_of_launches;
-  }
+  std::uint64_t width = is_width(kernel.max_threads) && kernel.max_threads != most_width
+                            ? kernel.max_threads
+                            : width_by_shared_memory(*kernel.body);
+  width = width == 0 && dynamic ? width_of_launches : width;
   bool fits = meets && width <= kernel.max_threads;
   return {fits ? static_cast<std::uint32_t>(width) : 0, 1, dynamic};
 }

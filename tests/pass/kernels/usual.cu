@@ -264,3 +264,40 @@ extern "C" __global__ void dynamic_rounds(const int* in, int* out) {
   }
   out[i] = from[t];
 }
+
+__device__ int padded(int i) { return i + (i >> 5); }
+// A tree over two elements of each thread, up and down again, of blocks of 64.
+extern "C" __global__ void padded_tree(const int* in, int* out) {
+  __shared__ int part[128 + 4];
+  int t = threadIdx.x, first = blockIdx.x * 128, apart = 1;
+  part[padded(t)] = in[first + t];
+  part[padded(t + 64)] = in[first + t + 64];
+  for (int k = 64; k > 0; k /= 2) {
+    __syncthreads();
+    if (t < k) part[padded(apart * (2 * t + 2) - 1)] += part[padded(apart * (2 * t + 1) - 1)];
+    apart *= 2;
+  }
+  if (t == 0) part[padded(127)] = 0;
+  for (int k = 1; k < 128; k *= 2) {
+    apart /= 2;
+    __syncthreads();
+    if (t < k) {
+      int from = padded(apart * (2 * t + 1) - 1), to = padded(apart * (2 * t + 2) - 1);
+      int before = part[from];
+      part[from] = part[to];
+      part[to] += before;
+    }
+  }
+  __syncthreads();
+  out[first + 2 * t] = part[padded(2 * t)];
+  out[first + 2 * t + 1] = part[padded(2 * t + 1)];
+}
+// Places with padding and places without it are not to be confused.
+extern "C" __global__ void padded_in_part(const int* in, int* out) {
+  __shared__ int part[64 + 2], ends[64 + 2];
+  int t = threadIdx.x;
+  part[t] = ends[padded(t)] = in[t];
+  if (t == 0) part[64] = part[65] = ends[32] = 7;
+  __syncthreads();
+  out[t] = part[padded(t)] + 3 * ends[padded(63 - t)] + (t == 5 ? ends[32] : 0);
+}

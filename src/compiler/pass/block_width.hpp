@@ -1,0 +1,16 @@
+// The width of blocks that a kernel is written for, by its shared memory.
+#pragma once
+
+#include <llvm/IR/Function.h>
+
+#include <cstdint>
+
+namespace sb::pass {
+
+// The length of a shared array is a block's width as a rule. Threads that have two elements each,
+// `t[2 * threadIdx.x + 1]` or `t[threadIdx.x + 256]`, would leave it in a block as wide as that:
+// then it is half of it, and so on. 0 if no array has such a length, or one with a little more
+// against conflicts of banks.
+std::uint64_t width_by_shared_memory(llvm::Function& body);
+
+}  // namespace sb::pass
