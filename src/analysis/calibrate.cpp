@@ -8,6 +8,7 @@
 #include "analysis/program.hpp"
 #include "analysis/replay.hpp"
 #include "analysis/thread_order.hpp"
+#include "analysis/transfers.hpp"
 #include "model/profile.hpp"
 
 namespace sb::analysis {
@@ -381,6 +382,7 @@ program program_of(const trace::trace& recorded) {
   program p = skeleton_of(recorded);
   time_kernels(recorded, p);
   time_starts(recorded, p);
+  time_transfers(recorded, p);
   time_host(recorded, p);
   settle_shared_kernels(recorded, p);
   return p;

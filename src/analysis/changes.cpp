@@ -184,8 +184,10 @@ bool issue_before(program& p, std::vector<step_place>& places, number operation,
 }
 
 void pin_memory(const trace::trace& t, program& p, const step& call, number operation) {
-  nanoseconds& duration = p.tasks[operation].duration;
-  duration = std::min(duration + call.own(), pinned_copy_time(t, t.operations[operation]));
+  task& copy = p.tasks[operation];
+  copy.duration =
+      std::min(copy.duration + call.own(), pinned_copy_time(t, t.operations[operation]));
+  copy.on_link = true;
 }
 
 void pin(const trace::trace& t, program& p, step_place call, number operation) {

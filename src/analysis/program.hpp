@@ -80,7 +80,8 @@ struct task {
   nanoseconds lag = 0;          // from the moment it may start until it does
   start_rule start = start_rule::as_recorded;
   nanoseconds held = 0;      // as it was recorded: from its call until it could start
-  nanoseconds duration = 0;  // kernels: with the whole device to itself
+  nanoseconds duration = 0;  // kernels: with the whole device to itself; copies: with the link
+  bool on_link = false;      // copies: slower while one of the other direction is on its way
   std::uint32_t waves = 1;   // kernels: of these, one after another
   bool shares = false;       // kernels: it is known what a block asks for, which is the next
   block_demand demand;
@@ -99,7 +100,8 @@ struct program_stream {
 
 struct program {
   sched::machine machine;
-  double older_first = 0.5;  // model/shared_device.hpp
+  double older_first = 0.5;    // model/shared_device.hpp
+  double both_directions = 1;  // of a copy's rate, while there is one in the other direction
   start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations

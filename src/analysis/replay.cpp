@@ -5,6 +5,7 @@
 #include <queue>
 #include <utility>
 
+#include "analysis/transfers.hpp"
 #include "analysis/wait_recorder.hpp"
 #include "model/stream_rules.hpp"
 
@@ -69,6 +70,7 @@ class run {
   void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
   [[nodiscard]] bool outdated(const event& e) const;
   void share();
+  void transfer(number device);
   [[nodiscard]] std::optional<sched::wait_target> target_of(const host_wait& w) const;
 
   // What is on a device together.
@@ -82,6 +84,8 @@ class run {
   const program& program_;
   timing result_;
   std::vector<sharing> shares_;
+  std::vector<device_link> links_;            // by device
+  std::vector<std::uint64_t> transfer_ends_;  // by operation: the event that ends it, by its order
   sched::scheduler scheduler_;
   std::optional<wait_recorder> recorder_;
   std::vector<stream_id> streams_;
@@ -103,6 +107,7 @@ class run {
 
 run::run(const program& p, record_waits waits)
     : program_(p),
+      transfer_ends_(p.tasks.size(), 0),
       scheduler_(p.machine),
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
@@ -119,6 +124,7 @@ run::run(const program& p, record_waits waits)
   for (const sched::device_limits& d : p.machine.devices) {
     shares_.push_back(
         {.device = shared_device(d.multiprocessors, p.older_first), .ends = {}, .operations = {}});
+    links_.emplace_back(p.both_directions);
   }
   for (const program_stream& s : p.streams) {
     streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
@@ -137,6 +143,8 @@ void run::at(nanoseconds time, event_kind kind, number what, std::uint64_t block
 
 bool run::outdated(const event& e) const {
   if (e.kind == event_kind::piece_begins) return shares_[e.what].look != e.time;
+  if (e.kind == event_kind::operation_ends)
+    return program_.tasks[e.what].on_link && transfer_ends_[e.what] != e.order;
   if (e.piece == shared_device::none) return false;
   return shares_[program_.streams[program_.tasks[e.what].stream].device].ends[e.piece] != e.order;
 }
@@ -157,6 +165,11 @@ timing run::go() {
     switch (e.kind) {
       case event_kind::operation_ends:
         ended(e.what);
+        if (const task& t = program_.tasks[e.what]; t.on_link) {
+          const number device = program_.streams[t.stream].device;
+          links_[device].end(e.what);
+          transfer(device);
+        }
         scheduler_.complete(commands_[e.what]);
         break;
       case event_kind::piece_begins:
@@ -455,7 +468,18 @@ void run::started(number operation) {
   if (recorder_) recorder_->may_start(operation, now_);
   operation_times& times = result_.operations[operation];
   times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
-  at(times.started + t.duration, event_kind::operation_ends, operation);
+  if (!t.on_link) return at(times.started + t.duration, event_kind::operation_ends, operation);
+  const number device = program_.streams[t.stream].device;
+  links_[device].begin(operation, t.what.direction, times.started, t.duration);
+  transfer(device);
+}
+
+// After a copy between host and device has begun or ended.
+void run::transfer(number device) {
+  for (const device_link::moved& m : links_[device].update(now_)) {
+    transfer_ends_[m.copy] = order_;
+    at(m.end, event_kind::operation_ends, m.copy);
+  }
 }
 
 // The blocks of one grant run together.

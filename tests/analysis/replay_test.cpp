@@ -6,6 +6,7 @@
 
 #include "analysis/block_time.hpp"
 #include "analysis/overlap.hpp"
+#include "analysis/transfers.hpp"
 #include "program_builder.hpp"
 
 namespace sb::analysis {
@@ -62,6 +63,44 @@ TEST(Replay, CopiesOfOneDirectionTakeTurnsAndSayWhy) {
   EXPECT_EQ(t.operations[second].waits[0].from, first);
   EXPECT_LT(t.operations[other].started, t.operations[first].ended);
   expect_same_times(t);
+}
+
+// Both take 100 us alone, and go at half their rate while the other is on its way.
+TEST(DeviceLink, ADirectionIsSlowerWhileTheOtherIsBusy) {
+  device_link link(0.5);
+  link.begin(1, to_device, 0, 100_us);
+  std::vector<device_link::moved> moved = link.update(0);
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved[0].end, 100_us);
+  link.begin(2, to_host, 60_us, 100_us);
+  moved = link.update(60_us);
+  ASSERT_EQ(moved.size(), 2U);
+  EXPECT_EQ(moved[0].end, 140_us);  // 40 us were left
+  EXPECT_EQ(moved[1].end, 260_us);
+  link.end(1);
+  moved = link.update(140_us);
+  ASSERT_EQ(moved.size(), 1U);
+  EXPECT_EQ(moved[0].copy, 2U);
+  EXPECT_EQ(moved[0].end, 200_us);  // 60 us were left
+  EXPECT_TRUE(link.update(150_us).empty());
+}
+
+TEST(Replay, CopiesThatSlowedEachOtherComeOutAlikeAndAreShorterAlone) {
+  program_builder b;
+  const number in = b.copy(b.stream(), to_device, 1 << 20, 120_us);
+  const number out = b.copy(b.stream(), to_host, 1 << 20, 80_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.head.clock = trace::clock_kind::modelled;
+  t.head.profile = "h200";
+  const program p = program_of(t);
+  const nanoseconds together = t.operations[out].ended - t.operations[out].started;
+  EXPECT_LT(p.tasks[out].duration, together * 92 / 100);
+  EXPECT_GT(p.tasks[in].duration, p.tasks[out].duration);
+  const timing again = replay(p);
+  for (const number i : {in, out})
+    EXPECT_NEAR(static_cast<double>(again.operations[i].ended),
+                static_cast<double>(t.operations[i].ended), 2);
 }
 
 TEST(Replay, LegacyWorkSeparatesBlockingStreams) {

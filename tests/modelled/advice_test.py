@@ -129,6 +129,12 @@ class Advice(unittest.TestCase):
     def test_streams_that_gain_only_together(self):
         self.check("independent-work-in-one-stream", 5, "equal_streams")
 
+    def test_copies_of_both_directions_slow_each_other(self):
+        for self.device in ("h200", "v100"):
+            self.check("independent-work-in-one-stream", 2, "both_ways")
+            run = self.explained("both_ways", "applied")["run"]
+            self.assertLessEqual(abs(run["modelled"] - run["length"]), 10)
+
     def test_a_short_copy_before_the_pieces_of_a_long_one(self):
         self.check("one-copy-engine", 5, "pieces")
         self.assertEqual(len(self.explained("pieces", "as_is")["findings"]), 1)

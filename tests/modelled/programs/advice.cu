@@ -483,6 +483,25 @@ void in_order(bool applied, int streams, int blocks) {
   cudaDeviceSynchronize();
 }
 
+// Copies to the device and, of other memory, to the host in one stream; applied: in two. Each
+// direction is slower while the other is busy.
+void both_ways(bool applied) {
+  constexpr std::size_t bytes = 32 << 20;
+  constexpr int copies = 6;
+  char *in, *out, *first, *second;
+  cudaMallocHost(&in, bytes);
+  cudaMallocHost(&out, bytes);
+  cudaMalloc(&first, bytes);
+  cudaMalloc(&second, bytes);
+  cudaStream_t s[2];
+  for (cudaStream_t& each : s) cudaStreamCreateWithFlags(&each, cudaStreamNonBlocking);
+  for (int k = 0; k < copies; ++k) {
+    cudaMemcpyAsync(first, in, bytes, cudaMemcpyHostToDevice, s[0]);
+    cudaMemcpyAsync(out, second, bytes, cudaMemcpyDeviceToHost, s[applied ? 1 : 0]);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = words[1];
   const bool applied = count > 2 && words[2] == std::string("applied");
@@ -504,6 +523,7 @@ int main(int count, char** words) {
   if (what == "graph_anew") graph_anew(applied);
   if (what == "equal_streams") equal_streams(applied);
   if (what == "pieces") pieces(applied);
+  if (what == "both_ways") both_ways(applied);
   if (what == "two_results") two_results(applied, times, length);
   if (what == "pool") pool(applied, times, length);
   if (what == "in_order") in_order(applied, times, length);
