@@ -298,7 +298,8 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   drop_unreachable(module, {});
   check_address_spaces(module);
   drop_layout_information(module);
-  divide_work(module);
+  functions.clear();
+  divide_work(module, functions);
   functions.clear();
   return PreservedAnalyses::none();
 }

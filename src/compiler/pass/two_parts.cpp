@@ -5,7 +5,10 @@
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
 #include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Support/raw_ostream.h>
 #include <sys/mman.h>
@@ -64,6 +67,35 @@ std::uint64_t work_of_instruction(Function& function) {
   return has_usual_version(function) ? 3 : 2;
 }
 
+// Loops over threads inside of rounds that are written out: what every thread loads and stores is
+// there once for each vector. What some threads do in some rounds is little in the end.
+std::uint64_t work_of_rounds(const Loop& rounds, const DominatorTree& order,
+                             ScalarEvolution& evolution) {
+  std::uint64_t accesses = 0;
+  for (const Loop* threads : rounds.getSubLoops()) {
+    const BasicBlock* latch = threads->getLoopLatch();
+    std::uint64_t of_thread = 0;
+    for (const BasicBlock* block : threads->blocks()) {
+      if (latch && order.dominates(block, latch)) {
+        of_thread += count_if(*block, IsaPred<LoadInst, StoreInst>);
+      }
+    }
+    accesses += of_thread * evolution.getSmallConstantTripCount(threads);
+  }
+  return accesses * evolution.getSmallConstantTripCount(&rounds);
+}
+
+// Of a version for one width (written_out.hpp), beside its instructions.
+std::uint64_t work_of_rounds(Function& usual, FunctionAnalysisManager& analyses) {
+  auto& order = analyses.getResult<DominatorTreeAnalysis>(usual);
+  auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(usual);
+  std::uint64_t work = 0;
+  for (const Loop* loop : analyses.getResult<LoopAnalysis>(usual).getLoopsInPreorder()) {
+    work += work_of_rounds(*loop, order, evolution);
+  }
+  return work;
+}
+
 // The object that it writes belongs to this one's result. Called when this one ends.
 void wait_for_second() {
   if (second_process <= 0) {
@@ -91,7 +123,7 @@ struct version {
   unsigned part = 0;
 };
 
-version version_of(GlobalVariable& descriptor) {
+version version_of(GlobalVariable& descriptor, FunctionAnalysisManager& analyses) {
   version one;
   one.descriptor = &descriptor;
   SetVector<GlobalValue*> found;
@@ -109,6 +141,7 @@ version version_of(GlobalVariable& descriptor) {
     } else if (auto* function = dyn_cast<Function>(found[i])) {
       const std::uint64_t each = work_of_instruction(*function);
       one.work += function->isDeclaration() ? 0 : work_of_function;
+      one.work += is_usual_version(*function) ? work_of_rounds(*function, analyses) : 0;
       for (Instruction& inst : instructions(*function)) {
         one.work += each;
         for (Value* operand : inst.operands()) {
@@ -211,7 +244,7 @@ void keep_part(Module& module, ArrayRef<version> versions, ArrayRef<GlobalVariab
 
 }  // namespace
 
-void divide_work(Module& module) {
+void divide_work(Module& module, FunctionAnalysisManager& analyses) {
   const char* second_object = std::getenv("SB_SECOND_PART");
   if (!second_object || second_process != -1 || !can_be_divided(module)) {
     return;
@@ -219,7 +252,7 @@ void divide_work(Module& module) {
   std::vector<version> versions;
   for (GlobalVariable& variable : module.globals()) {
     if (is_descriptor(variable)) {
-      versions.push_back(version_of(variable));
+      versions.push_back(version_of(variable, analyses));
     }
   }
   if (!assign_parts(versions)) {

@@ -7,11 +7,12 @@
 #pragma once
 
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PassManager.h>
 
 namespace sb::pass {
 
 // Divides the process if there is enough to do, and nothing in the module is against it. Which part
 // a kernel is in depends on the module alone, so that the same text gives the same image.
-void divide_work(llvm::Module& module);
+void divide_work(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace sb::pass
