@@ -137,7 +137,8 @@ inline expected<float> right_sums(const floats& x) {
 }
 // The same, as others spell it: an element for each thread, and a sum for each block.
 inline constexpr const char* block_sums[] = {"block_sums_halves", "block_sums_spread",
-                                             "block_sums_places", "block_sums_extern"};
+                                             "block_sums_places", "block_sums_extern",
+                                             "block_sums_shuffles"};
 
 inline expected<int> right_scan(const std::vector<int>& in) {
   expected<int> want{in};

@@ -112,6 +112,23 @@ __global__ void block_sums_extern(const float* x, float* out, int n) {
   if (t == 0) out[blockIdx.x] = part[0];
 }
 
+__device__ float sum_of_warp(float sum) {
+  for (int delta = 16; delta > 0; delta /= 2) sum += __shfl_down_sync(0xffffffff, sum, delta);
+  return sum;
+}
+__global__ void block_sums_shuffles(const float* x, float* out, int n) {
+  __shared__ float of_warps[32];
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float sum = sum_of_warp(i < n ? x[i] : 0);
+  if (lane == 0) of_warps[warp] = sum;
+  __syncthreads();
+  if (warp == 0) {
+    sum = sum_of_warp(lane < blockDim.x / 32 ? of_warps[lane] : 0);
+    if (lane == 0) out[blockIdx.x] = sum;
+  }
+}
+
 __global__ void scan_blocks(const int* in, int* out, int* sums) {
   __shared__ int part[2][256];
   int i = blockIdx.x * 256 + threadIdx.x, from = 0;
@@ -323,8 +340,9 @@ int main(int argc, char** argv) {
         outputs{{{out, 1}}}, [&] { return want.is(back(out, 1)); });
     cudaFree(dx), cudaFree(out);
   }
-  void (*const sums_of_blocks[])(const float*, float*, int) = {
-      block_sums_halves, block_sums_spread, block_sums_places, block_sums_extern};
+  void (*const sums_of_blocks[])(const float*, float*, int) = {block_sums_halves, block_sums_spread,
+                                                               block_sums_places, block_sums_extern,
+                                                               block_sums_shuffles};
   for (const char* const& name : block_sums) {
     if (!chosen(name)) continue;
     const floats x = summands();

@@ -25,7 +25,7 @@ class Spread(lines.Lines):
             self.width = rng.choice([256, 256, self.width])
             self.dynamic = self.places() * lines.SIZES[self.type]
         self.index = rng.choice(["u32", "int"])
-        self.warps = rng.random() < 0.3
+        self.warps = rng.random() < 0.5
         self.exact = rng.random() < 0.6
         self.conditions = rng.sample(["g < n", "g < n", "(int)g < (int)n", "g + 1 < n", "g < s", "t < s", "g >= n", "t >= 3"], 2)
 

@@ -306,6 +306,22 @@ TEST_P(usual, places_may_be_padded_and_not) {
   EXPECT_EQ(out, expected);
 }
 
+TEST_P(usual, warps_add_up_and_the_first_adds_up_what_they_have) {
+  for (const char* kernel : {"warps_add_downwards", "warps_add_crosswise"}) {
+    for (std::uint32_t width : {256u, 224u, 512u, 1024u, 64u, 32u}) {
+      const std::uint32_t blocks = 5, all = width * blocks;
+      for (std::uint32_t n : {all, all - 1, all - 33, all - width, width / 2, 0u}) {
+        SCOPED_TRACE(testing::Message() << kernel << " " << width << " " << n);
+        const auto in = numbers<int>(all);
+        std::vector<int> out(blocks), expected(blocks);
+        for (std::uint32_t i = 0; i < n; ++i) expected[i / width] += in[i];
+        device.run(kernel, {blocks}, {width}, 0, in.data(), out.data(), int(n));
+        EXPECT_EQ(out, expected);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, usual, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

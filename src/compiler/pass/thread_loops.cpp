@@ -367,7 +367,8 @@ std::vector<CallInst*> call_for_warps(IRBuilder<>& builder, Function& whole, Fun
     auto* full = BasicBlock::Create(caller.getContext(), "whole.warp", &caller);
     auto* part = BasicBlock::Create(caller.getContext(), "last.warp", &caller);
     auto* join = BasicBlock::Create(caller.getContext(), "after.warp", &caller);
-    builder.CreateCondBr(builder.CreateICmpUGE(left, builder.getInt32(32)), full, part);
+    mark_whole_warp(
+        *builder.CreateCondBr(builder.CreateICmpUGE(left, builder.getInt32(32)), full, part));
     for (BasicBlock* block : {full, part}) {
       builder.SetInsertPoint(block);
       all.back() = block == full ? builder.getInt32(32) : left;

@@ -11,6 +11,7 @@ namespace {
 constexpr StringLiteral thread_loop_mark = "sb.thread_loop";
 constexpr StringLiteral row_loop_mark = "sb.row_loop";
 constexpr StringLiteral lane_loop_mark = "sb.lane_loop";
+constexpr StringLiteral whole_warp_mark = "sb.whole_warp";
 constexpr StringLiteral unroll_disable = "llvm.loop.unroll.disable";
 
 }  // namespace
@@ -26,6 +27,10 @@ bool is_thread_loop(const Loop& loop) {
 }
 
 bool is_row_loop(const Loop& loop) { return findOptionMDForLoop(&loop, row_loop_mark) != nullptr; }
+
+bool is_lane_loop(const Loop& loop) {
+  return findOptionMDForLoop(&loop, lane_loop_mark) != nullptr;
+}
 
 void mark_thread_loop(Instruction& branch, thread_loop kind) {
   LLVMContext& context = branch.getContext();
@@ -45,9 +50,15 @@ void mark_thread_loop(Instruction& branch, thread_loop kind) {
   branch.setMetadata(LLVMContext::MD_loop, id);
 }
 
+void mark_whole_warp(Instruction& branch) {
+  branch.setMetadata(whole_warp_mark, MDNode::get(branch.getContext(), {}));
+}
+
+bool asks_for_whole_warp(const Instruction& branch) { return branch.hasMetadata(whole_warp_mark); }
+
 void let_lane_loops_go(LoopInfo& loops) {
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (findOptionMDForLoop(loop, lane_loop_mark)) {
+    if (is_lane_loop(*loop)) {
       loop->setLoopID(makePostTransformationMetadata(loop->getHeader()->getContext(),
                                                      loop->getLoopID(), {unroll_disable}, {}));
     }

@@ -13,8 +13,14 @@ void mark_thread_loop(llvm::Instruction& branch, thread_loop kind);
 bool ends_block_loop(const llvm::Instruction& branch);
 bool is_thread_loop(const llvm::Loop& loop);
 bool is_row_loop(const llvm::Loop& loop);
+bool is_lane_loop(const llvm::Loop& loop);
 // A loop over 32 lanes is kept as it is for vectors to be made of it. Of these LLVM may make what
 // it likes.
 void let_lane_loops_go(llvm::LoopInfo& loops);
+
+// A branch on whether a warp has all of its 32 lanes: to its first successor in blocks of whole
+// warps.
+void mark_whole_warp(llvm::Instruction& branch);
+bool asks_for_whole_warp(const llvm::Instruction& branch);
 
 }  // namespace sb::pass

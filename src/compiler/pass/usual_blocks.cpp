@@ -8,6 +8,7 @@
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/address_spaces.hpp"
@@ -17,6 +18,7 @@
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/shared_memory.hpp"
 #include "compiler/pass/thread_marks.hpp"
+#include "compiler/pass/warp_function.hpp"
 #include "compiler/pass/whole_rows.hpp"
 
 namespace sb::pass {
@@ -32,6 +34,7 @@ constexpr StringLiteral shared_mark = "sb-shared";
 constexpr StringLiteral need_suffix = ".needs";  // a function that stands for how much it is
 constexpr std::size_t largest_body = 300;        // instructions
 constexpr std::size_t largest_function = 800;
+constexpr std::size_t largest_of_warps = 1800;
 constexpr std::uint64_t width_of_launches = 256;  // where nothing says more
 constexpr std::uint64_t least_width = 64, most_width = 1024, least_side = 8;
 constexpr std::uint64_t most_border = 16;  // of both sides
@@ -248,6 +251,19 @@ void keep_thread_loops(Function& usual, bool has_rows) {
   }
 }
 
+// Whole warps are all that a block has; without the code for others.
+void forget_last_warps(Function& usual) {
+  for (BasicBlock& block : usual) {
+    auto* branch = dyn_cast<BranchInst>(block.getTerminator());
+    if (branch && asks_for_whole_warp(*branch)) {
+      branch->getSuccessor(1)->removePredecessor(&block);
+      BranchInst::Create(branch->getSuccessor(0), branch);
+      branch->eraseFromParent();
+    }
+  }
+  removeUnreachableBlocks(usual);
+}
+
 Function* make_version(const kernel& kernel, Function& whole) {
   LLVMContext& context = whole.getContext();
   auto* pointer = PointerType::getUnqual(context);
@@ -286,6 +302,9 @@ Function* make_version(const kernel& kernel, Function& whole) {
   for (LoadInst* load : fields.shared) {
     load->replaceAllUsesWith(&shared);
   }
+  if (kernel.usual.rows == 1) {
+    forget_last_warps(*usual);
+  }
   keep_thread_loops(*usual, kernel.usual.rows > 1);
   if (kernel.usual.rows == 1) {
     ask_each_block(*usual, whole);
@@ -296,12 +315,12 @@ Function* make_version(const kernel& kernel, Function& whole) {
 
 }  // namespace
 
-usual_block find_usual_block(const kernel& kernel) {
+usual_block find_usual_block(const kernel& kernel, bool guesses) {
   const Function& body = *kernel.body;
   if (body.hasOptSize() || is_instrumented(body) || body.getInstructionCount() > largest_body) {
     return {};
   }
-  bool meets = false, has_rows = false, dynamic = false;
+  bool meets = false, has_rows = false, dynamic = false, has_arrays = false;
   usual_block tile;
   std::uint32_t rows = 0;  // if threads have several of the tile's each
   for (const Instruction& inst : instructions(body)) {
@@ -319,6 +338,7 @@ usual_block find_usual_block(const kernel& kernel) {
       auto* variable = dyn_cast<GlobalVariable>(operand->stripInBoundsConstantOffsets());
       if (variable && is_shared(*variable)) {
         dynamic |= is_dynamic(*variable);
+        has_arrays |= variable->getValueType()->isArrayTy();
         tile = larger(tile, tile_of(variable->getValueType()));
       }
     }
@@ -330,7 +350,9 @@ usual_block find_usual_block(const kernel& kernel) {
   std::uint64_t width = is_width(kernel.max_threads) && kernel.max_threads != most_width
                             ? kernel.max_threads
                             : width_by_shared_memory(*kernel.body);
-  width = width == 0 && dynamic ? width_of_launches : width;
+  if (guesses && width == 0 && (dynamic || (has_arrays && has_warp_meetings(body)))) {
+    width = width_of_launches;
+  }
   bool fits = meets && width <= kernel.max_threads;
   return {fits ? static_cast<std::uint32_t>(width) : 0, 1, dynamic};
 }
@@ -339,7 +361,8 @@ void add_usual_version(kernel& kernel) {
   Function& whole = *kernel.body;
   if (kernel.usual.width == 0 || kernel.mode != abi::kernel_mode::loop ||
       shared_bytes(kernel) == 0 || shared_bytes(kernel) > most_shared_bytes ||
-      kernel.stores_thread_index || whole.getInstructionCount() > largest_function ||
+      kernel.stores_thread_index ||
+      (!kernel.needs_whole_warps && whole.getInstructionCount() > largest_function) ||
       !all_of(fields_of(whole).shared, [](LoadInst* load) { return stays_here(*load); })) {
     return;
   }
@@ -349,6 +372,11 @@ void add_usual_version(kernel& kernel) {
     return;
   }
   Function* usual = make_version(kernel, whole);
+  // Without the code for warps that have fewer lanes.
+  if (kernel.needs_whole_warps && usual->getInstructionCount() > largest_of_warps) {
+    usual->eraseFromParent();
+    return;
+  }
   Function* choice = create_entry(kernel);
   std::string name = whole.getName().str();
   whole.setName(kernel.symbol + ".any");

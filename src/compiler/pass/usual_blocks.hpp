@@ -27,7 +27,8 @@
 namespace sb::pass {
 
 // The shape that the body of a thread is written for; its width is 0 if there is none.
-usual_block find_usual_block(const kernel& kernel);
+// `guesses`: it may be one that nothing but what most launches have speaks for.
+usual_block find_usual_block(const kernel& kernel, bool guesses);
 
 // Makes the version of a block function, and an entry that chooses. The context is lowered.
 void add_usual_version(kernel& kernel);

@@ -7,6 +7,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
@@ -21,6 +22,7 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/kept_memory.hpp"
+#include "compiler/pass/thread_marks.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 #include "compiler/pass/writing_ahead.hpp"
 
@@ -35,20 +37,28 @@ constexpr StringLiteral unroll_full = "llvm.loop.unroll.full";
 constexpr StringLiteral unroll_disable = "llvm.loop.unroll.disable";
 constexpr unsigned most_rounds = 16;
 constexpr std::uint64_t most_instructions = 30000;
+constexpr unsigned lanes_of_vector = 4;
+
+enum class threads { not_yet_vectors, vectors };
 
 // An upper bound of the instructions that the loop becomes; nothing if it ends by other than a
 // count.
-std::optional<std::uint64_t> written_size(const Loop& loop, ScalarEvolution& evolution) {
+std::optional<std::uint64_t> written_size(const Loop& loop, ScalarEvolution& evolution,
+                                          threads state) {
   unsigned rounds = evolution.getSmallConstantTripCount(&loop);
   if (rounds == 0 || !loop.isLoopSimplifyForm()) {
     return std::nullopt;
+  }
+  // The lanes of a warp will be vectors, without a rest.
+  if (state == threads::not_yet_vectors && is_lane_loop(loop) && rounds > lanes_of_vector) {
+    rounds /= lanes_of_vector;
   }
   std::uint64_t size = 0;
   for (const BasicBlock* block : loop.blocks()) {
     size += block->sizeWithoutDebug();
   }
   for (const Loop* inner : loop.getSubLoops()) {
-    auto more = written_size(*inner, evolution);
+    auto more = written_size(*inner, evolution, state);
     if (!more) {
       return std::nullopt;
     }
@@ -85,6 +95,45 @@ void simplify_loops(Function& function, FunctionAnalysisManager& analyses) {
   analyses.invalidate(function, PreservedAnalyses::none());
   passes.run(function, analyses);
   analyses.invalidate(function, PreservedAnalyses::none());
+}
+
+// Loads and stores of the memory, and nothing that could make its address known elsewhere.
+bool collect_accesses(Value& pointer, SmallPtrSetImpl<Instruction*>& accesses) {
+  return all_of(pointer.uses(), [&](Use& use) {
+    auto* user = cast<Instruction>(use.getUser());
+    if (isa<GetElementPtrInst>(user)) {
+      return collect_accesses(*user, accesses);
+    }
+    if (user->isLifetimeStartOrEnd()) {
+      return true;
+    }
+    auto* store = dyn_cast<StoreInst>(user);
+    accesses.insert(user);
+    return isa<LoadInst>(user) ||
+           (store && use.getOperandNo() == StoreInst::getPointerOperandIndex());
+  });
+}
+
+// What the lanes of a warp leave for each other is reached by nothing else. LLVM finds that out by
+// itself, but not for memory that is used in more than a hundred places, as it will be.
+void tell_own_memory_apart(Function& function) {
+  SmallPtrSet<Instruction*, 32> own;
+  for (Instruction& inst : function.getEntryBlock()) {
+    SmallPtrSet<Instruction*, 32> accesses;
+    if (isa<AllocaInst>(inst) && collect_accesses(inst, accesses)) {
+      own.insert(accesses.begin(), accesses.end());
+    }
+  }
+  LLVMContext& context = function.getContext();
+  MDBuilder metadata(context);
+  MDNode* domain = metadata.createAnonymousAliasScopeDomain("streambed");
+  MDNode* scope = MDNode::get(context, metadata.createAnonymousAliasScope(domain, "own"));
+  for (Instruction& inst : instructions(function)) {
+    if (isa<LoadInst, StoreInst>(inst)) {
+      unsigned kind = own.contains(&inst) ? LLVMContext::MD_alias_scope : LLVMContext::MD_noalias;
+      inst.setMetadata(kind, MDNode::concatenate(inst.getMetadata(kind), scope));
+    }
+  }
 }
 
 // extend(x + 3) is extend(x) + 3 where x ends with so many zeros that the sum cannot carry: the
@@ -124,12 +173,12 @@ bool write_out(Function& function, FunctionAnalysisManager& analyses) {
     auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
     std::uint64_t size = 0;
     for (Loop* loop : loops.getLoopsInPreorder()) {
-      if (auto written = written_size(*loop, evolution)) {
+      if (auto written = written_size(*loop, evolution, threads::vectors)) {
         size += *written;
         tell(*loop, unroll_full);
       }
     }
-    if (size == 0 || size > most_instructions) {
+    if (size > most_instructions) {
       return false;
     }
   }
@@ -180,10 +229,11 @@ PreservedAnalyses write_out_rounds::run(Function& function, FunctionAnalysisMana
   if (!is_usual_version(function)) {
     return PreservedAnalyses::all();
   }
+  tell_own_memory_apart(function);
   auto& loops = analyses.getResult<LoopAnalysis>(function);
   auto& evolution = analyses.getResult<ScalarEvolutionAnalysis>(function);
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    auto size = written_size(*loop, evolution);
+    auto size = written_size(*loop, evolution, threads::not_yet_vectors);
     unsigned rounds = evolution.getSmallConstantTripCount(loop);
     bool is_round =
         !loop->isInnermost() && size && *size <= most_instructions && rounds <= most_rounds;

@@ -301,3 +301,30 @@ extern "C" __global__ void padded_in_part(const int* in, int* out) {
   __syncthreads();
   out[t] = part[padded(t)] + 3 * ends[padded(63 - t)] + (t == 5 ? ends[32] : 0);
 }
+
+// Warps add up, then the first of them adds up what they have.
+template <int kind>
+__device__ int sum_of_warp(int value) {
+  for (int d = 16; d > 0; d /= 2)
+    value +=
+        static_cast<int>(__sb_rt_shuffle(~0u, kind, static_cast<unsigned>(value), d, 32, nullptr));
+  return value;
+}
+template <int kind>
+__device__ void add_up_by_warps(const int* in, int* out, int n) {
+  __shared__ int of_warps[32];
+  int t = threadIdx.x, lane = t % 32, i = blockIdx.x * blockDim.x + t;
+  int sum = sum_of_warp<kind>(i < n ? in[i] : 0);
+  if (lane == 0) of_warps[t / 32] = sum;
+  __syncthreads();
+  if (t / 32 == 0) {
+    sum = sum_of_warp<kind>(lane < (blockDim.x + 31) / 32 ? of_warps[lane] : 0);
+    if (lane == 0) out[blockIdx.x] = sum;
+  }
+}
+extern "C" __global__ void warps_add_downwards(const int* in, int* out, int n) {
+  add_up_by_warps<2>(in, out, n);
+}
+extern "C" __global__ void warps_add_crosswise(const int* in, int* out, int n) {
+  add_up_by_warps<3>(in, out, n);
+}
