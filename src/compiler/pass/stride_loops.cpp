@@ -1,10 +1,12 @@
 #include "compiler/pass/stride_loops.hpp"
 
+#include <llvm/ADT/SmallSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
@@ -19,6 +21,7 @@
 namespace sb::pass {
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace {
 
@@ -55,6 +58,20 @@ Value* before_round(IRBuilder<>& builder, Value* value, const Loop& loop, unsign
   return builder.Insert(fresh);
 }
 
+// What comes to the index in `index + 256`, which is the same for all threads: zero for the index
+// itself. Null if the place is something else, or that of a neighbour, whose lines others ask for.
+Value* added_to_index(IRBuilder<>& builder, Value* place, const stride_loop& found,
+                      const uniformity& uniform) {
+  if (place == found.index) {
+    return ConstantInt::get(place->getType(), 0);
+  }
+  Value* one = nullptr;
+  bool adds = match(place, m_c_Add(m_Specific(found.index), m_Value(one)));
+  auto* number = dyn_cast_or_null<ConstantInt>(one);
+  adds = adds && !(number && number->getValue().abs().ult(line_bytes));
+  return adds && uniform.is_uniform(one) ? before_round(builder, one, *found.loop) : nullptr;
+}
+
 // Loads of elements side by side, as the next round will do them.
 void mark_later_loads(const stride_loop& found, const uniformity& uniform, BasicBlock* body,
                       Value* index) {
@@ -65,7 +82,7 @@ void mark_later_loads(const stride_loop& found, const uniformity& uniform, Basic
     return;
   }
   Value* later = nullptr;
-  SmallPtrSet<Value*, 4> bases;
+  SmallSet<std::pair<Value*, Value*>, 4> places;
   for (BasicBlock* block : found.loop->blocks()) {
     for (Instruction& inst : *block) {
       auto* load = dyn_cast<LoadInst>(&inst);
@@ -77,20 +94,23 @@ void mark_later_loads(const stride_loop& found, const uniformity& uniform, Basic
       Value* at = address->getOperand(1);
       Value* plain = isa<SExtInst, ZExtInst>(at) ? cast<Instruction>(at)->getOperand(0) : at;
       std::uint64_t size = layout.getTypeAllocSize(address->getSourceElementType());
-      if (plain != found.index || !uniform.is_uniform(base) || size == 0 || size > line_bytes ||
-          bases.size() == most_streams || !bases.insert(base).second) {
+      if (!uniform.is_uniform(base) || size == 0 || size > line_bytes ||
+          places.size() == most_streams || places.contains({base, plain})) {
         continue;
       }
-      base = before_round(builder, base, *found.loop);
+      Value* more = added_to_index(builder, plain, found, uniform);
+      places.insert({base, plain});
+      base = more ? before_round(builder, base, *found.loop) : nullptr;
       if (!base) {
         continue;
       }
       if (!later) {
         later = builder.CreateAdd(index, step);
       }
-      Value* wide = isa<SExtInst>(at)   ? builder.CreateSExt(later, at->getType())
-                    : isa<ZExtInst>(at) ? builder.CreateZExt(later, at->getType())
-                                        : later;
+      Value* there = builder.CreateAdd(later, more);
+      Value* wide = isa<SExtInst>(at)   ? builder.CreateSExt(there, at->getType())
+                    : isa<ZExtInst>(at) ? builder.CreateZExt(there, at->getType())
+                                        : there;
       mark_ahead(builder, builder.CreateGEP(address->getSourceElementType(), base, wide),
                  static_cast<unsigned>(line_bytes / size));
     }

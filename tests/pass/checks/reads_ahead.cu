@@ -11,7 +11,10 @@
 // CHECK-NOT: {{pldl1|prefetcht0}}
 // CHECK: {{pldl2keep|prefetcht1}}
 // CHECK-NOT: {{pldl1|prefetcht0}}
-// CHECK-LABEL: .Lfunc_end2:
+// CHECK-LABEL: pairs.any:
+// CHECK: {{pldl2keep|prefetcht1}}
+// CHECK-NEXT: {{pldl2keep|prefetcht1}}
+// CHECK-LABEL: .Lfunc_end3:
 #include "device.h"
 
 extern "C" __global__ void joined(const float* x, float* z, int n) {
@@ -37,5 +40,16 @@ extern "C" __global__ void sums(const float* x, float* out, int n) {
   float sum = part[255 - threadIdx.x];
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += blockDim.x * gridDim.x)
     sum += x[i];
+  out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
+}
+
+// Two places of a round, of which each has its next; the neighbour's lines are those of the first.
+extern "C" __global__ void pairs(const float* x, float* out, int n) {
+  __shared__ float part[256];
+  part[threadIdx.x] = 0;
+  __sb_rt_barrier(0, 0);
+  float sum = part[255 - threadIdx.x];
+  for (int i = blockIdx.x * blockDim.x * 2 + threadIdx.x; i < n; i += blockDim.x * 2 * gridDim.x)
+    sum += x[i] + x[i + blockDim.x] + x[i + 1];
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
