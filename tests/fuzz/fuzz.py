@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=60, help="0: without end")
     parser.add_argument("--kernels", type=int, default=60, help="in each program")
     parser.add_argument("--kind", action="append", choices=["kernel", "guarded", "tangled", "tile", "line", "linear", "grid",
-                                                           "piece", "spread"],
+                                                           "piece", "spread", "row"],
                         help="of kernels; may be repeated; all without it")
     parser.add_argument("--keep", default="fuzz-failures")
     options = parser.parse_args()

@@ -16,6 +16,7 @@ import grids  # noqa: E402
 import guarded  # noqa: E402
 import linear  # noqa: E402
 import lines  # noqa: E402
+import own_rows  # noqa: E402
 import pieces  # noqa: E402
 import reals  # noqa: E402
 import spread  # noqa: E402
@@ -559,14 +560,14 @@ def entry(kernel):
             f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}, {getattr(kernel, "dynamic", 0)}}}')
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread")):
+def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row")):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
             "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
             "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free),
             "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free),
-            "spread": lambda name: spread.Spread(rng, name)}
+            "spread": lambda name: spread.Spread(rng, name), "row": lambda name: own_rows.OwnRows(rng, name)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)

@@ -246,6 +246,46 @@ TEST_P(rows, rows_of_blocks_with_rows_of_threads_are_long) {
   EXPECT_GE(device.kernel("kept_upright").row_threads, 4 * device.kernel("plain").row_threads);
 }
 
+TEST_P(rows, threads_add_up_rows_of_their_own) {
+  each_length([&](bool) {
+    for (int height : {21, 20, 17, 3, 0}) {
+      for (int width : {13, 1, 0}) {
+        std::vector<float> in(21 * 13), out(21, 99), expected(21, 99);
+        for (unsigned i = 0; i < in.size(); ++i) in[i] = float(i * 7 % 5) - 2;
+        for (int y = 0; y < height; ++y) {
+          float sum = 0, last = 1;
+          for (int x = 0; x < width; ++x) {
+            const float one = in[static_cast<unsigned>(y * width + x)];
+            sum = 2 * sum + one * last;
+            last = y % 3 == 0 ? -one : one;
+          }
+          expected[static_cast<unsigned>(y)] = sum - last;
+        }
+        device.run("sums_of_rows", {3}, {7}, 0, in.data(), out.data(), width, height);
+        EXPECT_EQ(out, expected) << height << " " << width;
+      }
+    }
+  });
+}
+
+TEST_P(rows, threads_read_what_they_stored_in_rows_of_their_own) {
+  each_length([&](bool) {
+    std::vector<float> data(18 * 6), expected;
+    for (unsigned i = 0; i < data.size(); ++i) data[i] = float(i % 11);
+    expected = data;
+    for (unsigned y = 0; y < 18; ++y) {
+      float sum = 1;
+      float* own = &expected[y * 6];
+      for (int x = 1; x < 6; ++x) {
+        own[x] = own[x - 1] + sum;
+        sum = own[x] - own[0];
+      }
+    }
+    device.run("steps_of_rows", {2}, {9}, 0, data.data(), 6);
+    EXPECT_EQ(data, expected);
+  });
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, rows, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -58,35 +58,42 @@ bool jumps(Value* pointer, std::int64_t size, const Loop& loop, ScalarEvolution&
   return !step || step->getAPInt().abs().sgt(size);
 }
 
+// Nothing but arithmetic and plain accesses, and not too much of it.
+bool is_plain(const BasicBlock& block) {
+  unsigned size = 0;
+  return all_of(block, [&](const Instruction& inst) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    bool good = getLoadStorePointerOperand(&inst) ? !inst.isVolatile() && !inst.isAtomic()
+                                                  : !inst.mayReadOrWriteMemory();
+    return good && (!call || isa<IntrinsicInst>(call)) && ++size <= largest_loop;
+  });
+}
+
 bool is_worth_it(const Loop& loop, const uniformity& uniform, ScalarEvolution& evolution) {
   BasicBlock& block = *loop.getHeader();
   const DataLayout& layout = block.getModule()->getDataLayout();
-  unsigned size = 0;
   bool is_column = false;  // neighbours go down columns side by side
+  if (!is_plain(block)) {
+    return false;
+  }
   for (Instruction& inst : block) {
-    auto* call = dyn_cast<CallBase>(&inst);
-    if (call && !isa<IntrinsicInst>(call)) {
-      return false;
-    }
-    Value* pointer = getLoadStorePointerOperand(&inst);
-    bool good = pointer ? !inst.isVolatile() && !inst.isAtomic() : !inst.mayReadOrWriteMemory();
-    if (good && pointer) {
+    if (Value* pointer = getLoadStorePointerOperand(&inst)) {
       auto bytes = static_cast<std::int64_t>(
           layout.getTypeStoreSize(getLoadStoreType(&inst)).getFixedValue());
       auto distance = distance_of_neighbours(pointer, uniform, layout);
-      good = distance == 0 || distance == bytes;
+      if (distance != 0 && distance != bytes) {
+        return false;
+      }
       is_column |= distance == bytes && jumps(pointer, bytes, loop, evolution);
-    }
-    if (!good || ++size > largest_loop) {
-      return false;
     }
   }
   return (is_column || has_sums(loop, uniform)) && !will_be_written_out(loop, evolution);
 }
 
-}  // namespace
+using choice = function_ref<bool(const Loop&, const uniformity&, ScalarEvolution&)>;
 
-std::vector<BasicBlock*> find_even_loops(Function& body) {
+// Loops of one block that all threads come to and go round equally often.
+std::vector<BasicBlock*> find_loops(Function& body, choice wanted) {
   std::vector<BasicBlock*> starts;
   DominatorTree dominators(body);
   LoopInfo loops(dominators);
@@ -102,11 +109,23 @@ std::vector<BasicBlock*> find_even_loops(Function& body) {
     BasicBlock* header = loop->getHeader();
     if (loop->getNumBlocks() == 1 && loop->getLoopPreheader() && loop->getExitBlock() &&
         uniform.is_reached_together(header) && uniform.branches_together(header) &&
-        is_worth_it(*loop, uniform, evolution)) {
+        wanted(*loop, uniform, evolution)) {
       starts.push_back(header);
     }
   }
   return starts;
+}
+
+}  // namespace
+
+std::vector<BasicBlock*> find_even_loops(Function& body) { return find_loops(body, is_worth_it); }
+
+bool has_sums_of_neighbours(Function& body) {
+  return !find_loops(body, [](const Loop& loop, const uniformity& uniform,
+                              ScalarEvolution& evolution) {
+            return is_plain(*loop.getHeader()) && has_sums(loop, uniform) &&
+                   !will_be_written_out(loop, evolution);
+          }).empty();
 }
 
 }  // namespace sb::pass

@@ -16,5 +16,8 @@ namespace sb::pass {
 
 // The first blocks of such loops, where the threads should meet.
 std::vector<llvm::BasicBlock*> find_even_loops(llvm::Function& body);
+// Whether there are sums in loops that all threads go round equally often, each at places of its
+// own (row_groups.hpp).
+bool has_sums_of_neighbours(llvm::Function& body);
 
 }  // namespace sb::pass

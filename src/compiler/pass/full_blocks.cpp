@@ -104,7 +104,8 @@ BasicBlock* copy(const SetVector<BasicBlock*>& blocks, BasicBlock* before, Basic
   return copies.front();
 }
 
-void separate(const guard& found, const SetVector<BasicBlock*>& inside) {
+// Answers where the copy begins.
+BasicBlock* separate(const guard& found, const SetVector<BasicBlock*>& inside) {
   BasicBlock* block = found.branch->getParent();
   BasicBlock* parting = SplitBlock(block, found.branch);
   IRBuilder<> builder(block->getTerminator());
@@ -116,6 +117,7 @@ void separate(const guard& found, const SetVector<BasicBlock*>& inside) {
   BasicBlock* start = copy(inside, parting, block);
   builder.CreateCondBr(full, start, parting);
   block->getTerminator()->eraseFromParent();
+  return start;
 }
 
 // Loops of one block that only some threads come to. Whether they go round equally often can be
@@ -132,8 +134,8 @@ std::vector<BasicBlock*> find_parted_loops(Function& body, const DominatorTree& 
   return headers;
 }
 
-// The outermost guard around one of them.
-bool separate_one(Function& body) {
+// The outermost guard around one of them; answers where the copy begins.
+BasicBlock* separate_one(Function& body) {
   DominatorTree dominators(body);
   uniformity uniform(body, team::block);
   for (BasicBlock* header : find_parted_loops(body, dominators, uniform)) {
@@ -143,11 +145,10 @@ bool separate_one(Function& body) {
     }
     auto inside = code_from(found.branch->getSuccessor(found.inside), found.branch->getParent());
     if (!inside.empty()) {
-      separate(found, inside);
-      return true;
+      return separate(found, inside);
     }
   }
-  return false;
+  return nullptr;
 }
 
 // The outermost guard before a barrier, if it is not one of those that are `done`.
@@ -187,8 +188,18 @@ bool separate_full_blocks(Function& body) {
   if (calls_engine(body) || !find_even_loops(body).empty()) {
     return false;
   }
-  for (unsigned i = 0; i < most_guards && separate_one(body); ++i) {
+  for (unsigned i = 0; i < most_guards; ++i) {
+    BasicBlock* copy = separate_one(body);
+    if (!copy) {
+      return false;
+    }
     if (!find_even_loops(body).empty()) {
+      return true;
+    }
+    // Threads that all take the same ways from here on are a region of their own.
+    if (has_sums_of_neighbours(body)) {
+      IRBuilder<> builder(&*copy->getFirstInsertionPt());
+      create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
       return true;
     }
   }

@@ -1,5 +1,13 @@
-// Rows of threads that run side by side: where a loop in the code of a thread loads what does not
-// depend on its row, as the product of two tiles does, several rows share what is loaded.
+// Threads that run side by side.
+//
+// Rows: where a loop in the code of a thread loads what does not depend on its row, as the product
+// of two tiles does, several rows share what is loaded.
+//
+// Neighbours: where each thread adds up what lies at a place of its own,
+//
+//   for (int x = 0; x < width; ++x) sum += in[row * width + x];
+//
+// its sum waits for itself in every round. Those of several threads do not wait for each other.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -7,10 +15,14 @@
 namespace sb::pass {
 
 inline constexpr unsigned rows_in_group = 2;
+// As many streams as a set of a first-level cache holds lines: rows of a power of two lie in one.
+inline constexpr unsigned neighbours_in_group = 4;
 
 // The code of a thread (its arguments 2 and 3 are x and y) for as many threads as a group has rows:
 // y is that of the first. Null where it gains nothing, or where the order of threads could be seen.
 llvm::Function* for_group_of_rows(llvm::Function& thread);
-bool is_for_group_of_rows(const llvm::Function& function);
+// The same for as many neighbours along x.
+llvm::Function* for_group_of_neighbours(llvm::Function& thread);
+bool is_for_group(const llvm::Function& function);
 
 }  // namespace sb::pass

@@ -29,24 +29,32 @@ slot_sharing::slot_sharing(const region_plan& plan, const uniformity& uniform,
   for (auto& [value, regions] : alive_) {
     classes_.insert(value);
   }
+  // Phis that nothing but such a value leads from one to the other.
+  DenseMap<Value*, PHINode*> takers;
   for (PHINode* phi : phis) {
     for (Value* incoming : phi->incoming_values()) {
       auto* value = dyn_cast<Instruction>(incoming);
-      if (!value || !alive_.contains(value) || apart_.contains(value) ||
-          classes_.isEquivalent(phi, value)) {
-        continue;
-      }
-      bool free = true;
-      for (auto a = classes_.findLeader(phi); a != classes_.member_end(); ++a) {
-        for (auto b = classes_.findLeader(value); b != classes_.member_end(); ++b) {
-          free &= !disturbs(*a, *b) && !disturbs(*b, *a);
-        }
-      }
-      if (free) {
-        classes_.unionSets(phi, value);
+      if (value && alive_.contains(value) && !apart_.contains(value)) {
+        share(phi, value);
+      } else if (value && !alive_.contains(value)) {
+        share(takers.try_emplace(value, phi).first->second, phi);
       }
     }
   }
+}
+
+void slot_sharing::share(Instruction* one, Instruction* other) {
+  if (classes_.isEquivalent(one, other)) {
+    return;
+  }
+  for (auto a = classes_.findLeader(one); a != classes_.member_end(); ++a) {
+    for (auto b = classes_.findLeader(other); b != classes_.member_end(); ++b) {
+      if (disturbs(*a, *b) || disturbs(*b, *a)) {
+        return;
+      }
+    }
+  }
+  classes_.unionSets(one, other);
 }
 
 slot_key slot_sharing::of(slot_key key) const {

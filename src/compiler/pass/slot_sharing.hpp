@@ -30,6 +30,8 @@ class slot_sharing {
   slot_key of(slot_key key) const;
 
  private:
+  // If neither is wanted where the other is written.
+  void share(llvm::Instruction* one, llvm::Instruction* other);
   bool is_leading(const llvm::Instruction& value) const;
   llvm::BitVector regions_with(llvm::Instruction* value) const;
   bool is_written(llvm::Instruction* value, unsigned region) const;

@@ -182,27 +182,27 @@ void leave_as_loop(BranchInst& end) {
   end.setMetadata(LLVMContext::MD_loop, id);
 }
 
-// Rows in groups as long as there are enough of them, then one by one.
-void for_rows(IRBuilder<>& builder, Value* rows, function_ref<void(Value*)> group,
-              function_ref<void(Value*)> single) {
+// Rows or columns in groups as long as there are enough of them, then one by one.
+void in_groups(IRBuilder<>& builder, Value* count, unsigned size, const Twine& name,
+               function_ref<void(Value*)> group, function_ref<void(Value*)> single) {
   Function& function = *builder.GetInsertBlock()->getParent();
   auto block = [&](const char* name) {
     return BasicBlock::Create(function.getContext(), name, &function);
   };
   BasicBlock *groups = block("groups"), *rest = block("rest"), *singles = block("singles"),
-             *behind = block("rows.done");
-  Value* left = builder.CreateURem(rows, builder.getInt32(rows_in_group));
-  Value* grouped = builder.CreateSub(rows, left);
+             *behind = block("groups.done");
+  Value* left = builder.CreateURem(count, builder.getInt32(size));
+  Value* grouped = builder.CreateSub(count, left);
   builder.CreateCondBr(builder.CreateIsNotNull(grouped), groups, rest);
   builder.SetInsertPoint(groups);
-  counting_loop first(builder, grouped, rows_in_group, "tid.y");
+  counting_loop first(builder, grouped, size, name);
   group(first.index);
   leave_as_loop(*first.next(builder));
   builder.CreateBr(rest);
   builder.SetInsertPoint(rest);
   builder.CreateCondBr(builder.CreateIsNotNull(left), singles, behind);
   builder.SetInsertPoint(singles);
-  counting_loop next(builder, left, 1, "tid.y");
+  counting_loop next(builder, left, 1, name);
   single(builder.CreateAdd(grouped, next.index, "", true, true));
   leave_as_loop(*next.next(builder));
   builder.CreateBr(behind);
@@ -289,9 +289,18 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
     }
     calls.push_back(builder.CreateCall(&callee, all));
   };
+  bool is_plain = !asserts && !kernel.stores_thread_index && !is_seldom_run(function);
+  Function* neighbours = is_plain && !bounds.axis[0] ? for_group_of_neighbours(function) : nullptr;
   auto along_x = [&](Function& callee, Value* row) {
     if (Value* only = bounds.axis[0].only) {
       call_if(builder, builder.CreateICmpULT(only, size[0]), [&] { call(callee, row, only); });
+      return;
+    }
+    if (neighbours) {
+      in_groups(
+          builder, size[0], neighbours_in_group, "tid.x",
+          [&](Value* column) { call(*neighbours, row, column); },
+          [&](Value* column) { call(callee, row, column); });
       return;
     }
     counting_loop x(builder, size[0], 1, "tid.x");
@@ -299,12 +308,12 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
     mark_thread_loop(*x.next(builder), of_row ? thread_loop::of_row : thread_loop::of_block);
   };
   bool by_groups = kernel.usual.rows > 1 && !asserts && !kernel.stores_thread_index && !of_row &&
-                   !bounds.axis[0] && !bounds.axis[1];
+                   !bounds.axis[0] && !bounds.axis[1] && !neighbours;
   auto along_y = [&](Value* layer) {
     all[4] = layer;
     if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
-      for_rows(
-          builder, size[1], [&](Value* row) { along_x(*group, row); },
+      in_groups(
+          builder, size[1], rows_in_group, "tid.y", [&](Value* row) { along_x(*group, row); },
           [&](Value* row) { along_x(function, row); });
     } else {
       bounded_loop(builder, bounds.axis[1], size[1], "tid.y", true,
@@ -324,7 +333,7 @@ void inline_all(ArrayRef<CallInst*> calls) {
     InlineFunctionInfo info;
     InlineFunction(*call, info);
     // Nobody else knows it, and what it names would count as the kernel's.
-    if (is_for_group_of_rows(*callee) && callee->use_empty()) {
+    if (is_for_group(*callee) && callee->use_empty()) {
       callee->eraseFromParent();
     }
   }

@@ -142,3 +142,25 @@ extern "C" __global__ void kept_upright(const int* in, int* out, int width, int 
   int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
   if (x < width && y < height) out[y * width + x] = in[y * width + x];
 }
+
+// Each thread has a row, and some have a sign: all of them go round equally often.
+extern "C" __global__ void sums_of_rows(const float* in, float* out, int width, int height) {
+  int y = blockIdx.x * blockDim.x + threadIdx.x;
+  if (y >= height) return;
+  float sum = 0, last = 1;
+  for (int x = 0; x < width; ++x) {
+    float one = in[y * width + x];
+    sum = 2 * sum + one * last;
+    last = y % 3 == 0 ? -one : one;
+  }
+  out[y] = sum - last;
+}
+// What one thread stores and reads again is its own.
+extern "C" __global__ void steps_of_rows(float* data, int width) {
+  float* own = data + (blockIdx.x * blockDim.x + threadIdx.x) * width;
+  float sum = 1;
+  for (int x = 1; x < width; ++x) {
+    own[x] = own[x - 1] + sum;
+    sum = own[x] - own[0];
+  }
+}
