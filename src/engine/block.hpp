@@ -127,6 +127,7 @@ struct alignas(64) block {
   bool in_vain = false;       // its last turn led nowhere; see turn_was_in_vain()
   std::uint64_t wake_ns = 0;  // outcome sleeping; may lie in the past
   bool naps = false;  // outcome sleeping: its threads looked at memory in vain before they slept
+  bool asked_time = false;     // one of its threads has, since somebody took note
   std::uint64_t spun_ns = 0;   // modelled: since when it waits for memory that others write
   std::uint64_t model_ns = 0;  // the time, when it is modelled; 0: the real clock
   failure_record failure;

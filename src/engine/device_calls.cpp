@@ -139,6 +139,7 @@ void loop_advance_to(block& b, std::uint64_t now, std::uint64_t target) {
 std::uint64_t read_clock(thread_context* self) {
   block& b = block_of(self);
   device_thread& t = thread_of(self);
+  b.asked_time = true;
   const std::uint64_t real = b.now_ns();
   std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : real;
   b.loop.real_ns = real;

@@ -232,6 +232,15 @@ host_clocks::thread* host_clocks::first_ready() {
   return first;
 }
 
+// None can go on by itself.
+bool host_clocks::all_wait() const {
+  const auto some_are = [this](thread::state at) {
+    return std::any_of(threads_.begin(), threads_.end(),
+                       [=](const auto& t) { return t->at == at; });
+  };
+  return some_are(thread::state::waits) && !some_are(thread::state::outside);
+}
+
 // The device's next event happens.
 void host_clocks::step(std::unique_lock<std::mutex>& lock, std::uint64_t ns) {
   stepped_ns_ = std::max(stepped_ns_, ns);
@@ -253,17 +262,13 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     stepping_ = false;
     thread* first = first_ready();
-    if (next != never && (first == nullptr || next <= first->due())) {
+    const bool hopeless = first == nullptr && all_wait() && (next == never || device_.in_vain());
+    if (next != never && !hopeless && (first == nullptr || next <= first->due())) {
       step(lock, next);
       continue;
     }
     if (first == nullptr) {
-      const bool waits = std::any_of(threads_.begin(), threads_.end(),
-                                     [](const auto& t) { return t->at == thread::state::waits; });
-      const bool outside = std::any_of(threads_.begin(), threads_.end(), [](const auto& t) {
-        return t->at == thread::state::outside;
-      });
-      if (waits && !outside) {
+      if (hopeless) {
         stepping_ = true;
         lock.unlock();
         const bool goes_on = device_.hung();

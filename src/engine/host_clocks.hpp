@@ -46,6 +46,9 @@ class host_clocks {
     // Lets what waits for memory look at it again: the host writes it unseen. False: nothing waits
     // for memory.
     virtual bool look_again() { return false; }
+    // What is on its way looks at memory, and has done so in vain for so long that it would for
+    // ever.
+    [[nodiscard]] virtual bool in_vain() const { return false; }
     // Nothing can happen any more. True when something did all the same.
     [[nodiscard]] virtual bool hung() = 0;
     virtual void host_ran(std::uint64_t ns) = 0;  // a thread had its turn until then
@@ -140,6 +143,7 @@ class host_clocks {
   thread* make(std::uint64_t ns);
   void await_turn(std::unique_lock<std::mutex>& lock, thread& me);
   thread* first_ready();
+  [[nodiscard]] bool all_wait() const;
   thread* first_outside();
   [[nodiscard]] std::uint64_t silent_ns(thread& one) const;
   void watch();

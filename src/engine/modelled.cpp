@@ -209,6 +209,7 @@ void modelled::step() {
   events_.pop();
   if (outdated(next)) return;  // it has become slower or faster since
   now_ = next.ns;
+  if (next.what != event::kind::wake && next.what != event::kind::look) naps_in_vain_ = 0;
   switch (next.what) {
     case event::kind::operation: {
       node& n = *next.n;
@@ -240,13 +241,15 @@ void modelled::step() {
     }
     case event::kind::wake:
       changed_ = true;
+      nappers_ -= next.waiting->naps;
+      napping_threads_ -= next.waiting->naps ? next.waiting->run->threads : 0;
       resume(next.waiting, now_);
       break;
     case event::kind::meeting:
       release_grid(next.n->run);
       break;
     case event::kind::look:
-      look_at_spinners(now_);
+      if (look_at_spinners(now_)) naps_in_vain_ = 0;
       break;
     case event::kind::section:
       e_.look_at_section(*next.n);
@@ -263,6 +266,7 @@ void modelled::step() {
 
 // It may have written what a kernel looks at.
 void modelled::host_ran(std::uint64_t ns) {
+  naps_in_vain_ = 0;
   if (spinners_.empty()) return;
   now_ = std::max(now_, ns);
   changed_ = true;
@@ -275,8 +279,9 @@ bool modelled::look_again() {
 
 // Which kernel looks at memory in vain, and whether its own blocks may be what it waits for.
 std::string modelled::awaited_words() const {
-  if (spinners_.empty()) return {};
-  const kernel_run& run = *spinners_.front()->run;
+  const kernel_run* const first = first_in_vain();
+  if (first == nullptr) return {};
+  const kernel_run& run = *first;
   const sched::scheduler::kernel_blocks blocks =
       e_.scheduler.blocks_of(static_cast<const node*>(run.owner)->id);
   std::string words =

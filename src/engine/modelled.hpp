@@ -77,6 +77,7 @@ class modelled final : public host_clocks::events {
   void step() override;
   bool idle() const override { return events_.empty() && spinners_.empty(); }
   bool look_again() override;
+  bool in_vain() const override;
   bool hung() override;
   void host_ran(std::uint64_t ns) override;
   std::uint32_t calling_thread() override;  // clock_hooks.cpp
@@ -154,6 +155,8 @@ class modelled final : public host_clocks::events {
   void post_look();
   [[nodiscard]] std::uint64_t look_time(std::size_t blocks) const;  // from a change to their look
   bool look_for_long();
+  void note_nap(block& b, block_outcome outcome);
+  [[nodiscard]] const kernel_run* first_in_vain() const;  // of a program that hangs
   [[nodiscard]] std::string awaited_words() const;
   void begin_transfer(node& n, std::uint64_t ns);
   void update_transfers(std::uint32_t device);
@@ -187,6 +190,9 @@ class modelled final : public host_clocks::events {
   std::uint64_t changed_ns_ = 0;                // when a block did that
   std::uint64_t look_ns_ = host_clocks::never;  // when they get one
   std::uint64_t written_ns_ = 0;                // the latest end of what ran last
+  std::uint64_t nappers_ = 0;                   // blocks that sleep between looks in vain,
+  std::uint64_t napping_threads_ = 0;           // their threads,
+  std::uint64_t naps_in_vain_ = 0;              // and since anything else last happened
   const node* released_by_ = nullptr;           // what ended in this step
   command_kind ended_kind_ = command_kind::marker;
   copy_direction ended_direction_ = copy_direction::host_to_device;

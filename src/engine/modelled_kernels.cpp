@@ -205,6 +205,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   const std::uint64_t ns = b->model_ns;
   if (b->got_on()) changed_ns_ = std::max(changed_ns_, ns);
   b->turn_was_in_vain(outcome);
+  note_nap(*b, outcome);
   switch (outcome) {
     case block_outcome::done:
       if (b->info == run.info().counted) note_work(*b);

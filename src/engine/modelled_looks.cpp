@@ -62,15 +62,48 @@ std::uint64_t modelled::look_time(std::size_t blocks) const {
   return rounded_ns(std::max(timing_.look_ns, static_cast<double>(blocks) / timing_.looks_per_ns));
 }
 
-// A kernel that gives up looking after many times is none that hangs. Thousands of threads that
-// spin cannot all be asked that often: then the first and the last block of each kernel are.
+namespace {
+
+// A kernel that gives up looking after many times is none that hangs.
+constexpr std::uint64_t most_looks = 100'000, most_turns = 10'000'000;
+std::uint64_t looks_of_each(std::uint64_t threads) {
+  return std::clamp<std::uint64_t>(most_turns / std::max<std::uint64_t>(1, threads), 1, most_looks);
+}
+
+}  // namespace
+
+// It looks again when it has slept; one that asks for the time may stop looking at some time.
+void modelled::note_nap(block& b, block_outcome outcome) {
+  const bool naps = outcome == block_outcome::sleeping && b.naps;
+  if (naps) {
+    ++nappers_;
+    napping_threads_ += b.run->threads;
+  }
+  const bool asked_time = std::exchange(b.asked_time, false);
+  if (naps && !asked_time)
+    ++naps_in_vain_;
+  else if (outcome != block_outcome::spinning)
+    naps_in_vain_ = 0;
+}
+
+bool modelled::in_vain() const {
+  const bool looks_are_due = look_ns_ != host_clocks::never;
+  return nappers_ != 0 && events_.size() == nappers_ + (looks_are_due ? 1 : 0) &&
+         naps_in_vain_ / nappers_ >= looks_of_each(napping_threads_);
+}
+
+const kernel_run* modelled::first_in_vain() const {
+  if (!spinners_.empty()) return spinners_.front()->run;
+  return nappers_ != 0 && !events_.empty() ? &events_.top().n->run : nullptr;
+}
+
+// Thousands of threads that spin cannot all be asked often: then the first and the last block of
+// each kernel are.
 bool modelled::look_for_long() {
-  constexpr std::uint64_t most_looks = 100'000, most_turns = 10'000'000;
   const auto looks = [&](const std::vector<block*>& some) {
     std::uint64_t threads = 0;
     for (const block* b : some) threads += b->run->threads;
-    return std::clamp<std::uint64_t>(most_turns / std::max<std::uint64_t>(1, threads), 1,
-                                     most_looks);
+    return looks_of_each(threads);
   };
   const std::uint64_t of_all = spinners_.empty() ? 0 : looks(spinners_);
   for (std::uint64_t i = 0; i < of_all; ++i)
