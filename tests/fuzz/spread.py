@@ -94,6 +94,17 @@ class Spread(lines.Lines):
                          f"  {self.at(f'{o} * (2 * t + 1) - 1')} = {self.at(f'{o} * (2 * t + 2) - 1')};",
                          f"  {self.at(f'{o} * (2 * t + 2) - 1')} += x;", "}"])
 
+    def lanes(self):
+        """A warp that stays together, as code before Volta has it: no meeting but volatile memory."""
+        first = self.rng.choice([32, 16, 8])
+        self.emit("if (t < 32 && threads >= 64) {")
+        self.emit(f"  volatile {self.type}* lanes = own;")
+        while first:
+            self.emit(f"  lanes[t] = lanes[t] {self.rng.choice('++-')} lanes[t + {first}];")
+            first //= 2
+        self.emit("}")
+        self.emit("__syncthreads();")
+
     def warp_scan(self):
         d, x, u = self.name_of("d"), self.name_of("x"), self.rng.choice("vw")
         self.emit(f"for (int {d} = 1; {d} {self.rng.choice(['< 32', '<= 16', '< 8'])}; {d} *= 2) {{")
@@ -119,6 +130,8 @@ class Spread(lines.Lines):
         for _ in range(rng.randint(1, 2)):
             self.fill()
             rng.choice([self.tree, self.tree, self.sweep])()
+            if not self.pad and rng.random() < 0.4:
+                self.lanes()
             self.read()
             if self.warps:
                 rng.choice([self.warp_scan, self.block_sum])()

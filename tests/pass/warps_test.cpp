@@ -123,6 +123,22 @@ TEST_P(warps, lanes_with_the_same_key_find_each_other) {
   EXPECT_EQ(sums, expected_sums);
 }
 
+TEST_P(warps, lanes_go_together_between_volatile_accesses) {
+  for (std::uint32_t width : {64u, 256u, 512u, 1024u}) {
+    SCOPED_TRACE(width);
+    std::vector<int> in(width * 3), sums(3), expected_sums(3), neighbours(in.size()), expected;
+    for (std::uint32_t i = 0; i < in.size(); ++i) {
+      in[i] = static_cast<int>(i * 37 % 101);
+      expected_sums[i / width] += in[i];
+    }
+    for (std::uint32_t i = 0; i < in.size(); ++i) expected.push_back(in[i - i % 32 + (i + 1) % 32]);
+    device.run("lanes_go_together", {3}, {width}, width * 4, in.data(), sums.data(),
+               neighbours.data());
+    EXPECT_EQ(sums, expected_sums);
+    EXPECT_EQ(neighbours, expected);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, warps, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

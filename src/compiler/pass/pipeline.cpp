@@ -49,6 +49,7 @@
 #include "compiler/pass/two_parts.hpp"
 #include "compiler/pass/usual_blocks.hpp"
 #include "compiler/pass/usual_vectors.hpp"
+#include "compiler/pass/volatile_lanes.hpp"
 #include "compiler/pass/warp_function.hpp"
 #include "compiler/pass/wrapped_places.hpp"
 #include "compiler/pass/written_out.hpp"
@@ -264,6 +265,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   solve_clock_loops(module, functions);
   yield_in_spin_loops(module, functions);
   for (kernel& one : kernels) {
+    meet_at_volatile_stores(*one.body);
     infer_pointer_flags(one);
     one.reaches_other_memory = reaches_other_memory(one);
   }

@@ -88,3 +88,27 @@ extern "C" __global__ void by_key(const int* in, unsigned* groups, int* sums) {
   groups[t] = same;
   sums[t] = (int)__sb_rt_reduce(same, 0, t);
 }
+
+// A warp that stays together between volatile accesses, as code before Volta takes it to: a sum of
+// all, and what was to the right of each lane.
+extern "C" __global__ void lanes_go_together(const int* in, int* sums, int* neighbours) {
+  extern __shared__ int lanes[];
+  int t = threadIdx.x, i = blockIdx.x * blockDim.x + t;
+  lanes[t] = in[i];
+  __syncthreads();
+  if (t < 32) {
+    volatile int* part = lanes;
+    for (int j = t + 32; j < blockDim.x; j += 32) part[t] += part[j];
+    part[t] += part[t + 16];
+    part[t] += part[t + 8];
+    part[t] += part[t + 4];
+    part[t] += part[t + 2];
+    part[t] += part[t + 1];
+  }
+  if (t == 0) sums[blockIdx.x] = lanes[0];
+  __syncthreads();
+  volatile int* turned = lanes;
+  turned[t] = in[i];
+  turned[t] = turned[t - t % 32 + (t + 1) % 32];
+  neighbours[i] = turned[t];
+}
