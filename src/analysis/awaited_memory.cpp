@@ -12,12 +12,20 @@ using trace::never;
 using trace::none;
 using trace::number;
 
+namespace {
+
+bool may_write_what_it_reads(const trace::operation& kernel) {
+  return std::any_of(kernel.ranges.begin(), kernel.ranges.end(), [](const trace::byte_range& r) {
+    return is_anything(r) || r.how == trace::access::read_write;
+  });
+}
+
+}  // namespace
+
 bool waits_for_own_blocks(const trace::operation& kernel) {
   const trace::blocks_at_end& left = kernel.left;
   return left.waiting != 0 && left.resident != 0 && left.in_vain >= left.resident &&
-         std::any_of(kernel.ranges.begin(), kernel.ranges.end(), [](const trace::byte_range& r) {
-           return is_anything(r) || r.how == trace::access::read_write;
-         });
+         may_write_what_it_reads(kernel);
 }
 
 // Host functions that cannot start: what they would do does not happen.
@@ -149,8 +157,9 @@ void wait_graph::add_memory(number runs) {
     who.push_back(thread(c.thread));
     break;
   }
-  add_guesses(runs, "does not end, perhaps until memory is written", who,
-              nobody ? guess::anybody : guess::yes);
+  std::string why = "does not end, perhaps until memory is written";
+  if (nobody && may_write_what_it_reads(o)) why += " by threads of its own that cannot go on, or";
+  add_guesses(runs, why, who, nobody ? guess::anybody : guess::yes);
 }
 
 }  // namespace sb::analysis

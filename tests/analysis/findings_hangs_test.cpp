@@ -214,8 +214,10 @@ TEST(Findings, AKernelWhoseBlocksAllHaveRoomDoesNotWaitForItsOwn) {
   trace::trace t = grid_barrier(trace::ending::hung, 1056, 1056);
   const finding f = found(t, "hang");
   EXPECT_THAT(f.why, testing::Not(testing::HasSubstr("ring")));
-  EXPECT_THAT(f.evidence, testing::Contains(testing::HasSubstr("perhaps until memory is written by "
-                                                               "host thread 0")));
+  EXPECT_THAT(f.evidence,
+              testing::Contains(testing::HasSubstr(
+                  "perhaps until memory is written by threads of its own that cannot go on, or by "
+                  "host thread 0")));
   EXPECT_THAT(f.change, testing::HasSubstr("Look who is to write"));
 }
 

@@ -25,6 +25,11 @@ class Hangs(Runs):
             self.assertEqual(done.stdout, "waiting\nover\n", done.stderr)
             self.assertNotIn("hangs", done.stderr)
 
+    def test_a_hang_inside_of_a_block_is_not_put_down_to_the_host_alone(self):
+        words = " ".join(self.run_modelled(HERE / "programs/barrier.cu", status=124).stderr.split())
+        self.assertIn("perhaps until memory is written by threads of its own that cannot go on, or by host thread 0", words)
+        self.assertIn("as at __syncthreads() or in the same warp", words)
+
     def test_a_hang_names_the_ring_of_waits(self):
         done = self.run_modelled(HERE / "programs/ring.cu", "--connections", "1", status=124)
         words = " ".join(done.stderr.split())

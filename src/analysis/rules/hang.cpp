@@ -222,8 +222,10 @@ void find_hang(const trace::trace& t, findings& out) {
     f.change = "Look at what these operations wait for.";
     if (by_anybody)
       f.change =
-          "Look who is to write the memory that the kernel looks at, and whether that comes behind "
-          "the host's wait for the kernel.";
+          "Look who is to write the memory that the kernel looks at: whether that comes behind the "
+          "host's wait for the kernel, or is left to threads of the kernel that wait for those "
+          "that "
+          "look, as at __syncthreads() or in the same warp.";
     add_pending(t, graph, f);
     if (f.operations.empty()) {
       f.why = "Nothing could move any more, and no work of the device was pending:";
