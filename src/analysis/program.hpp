@@ -49,6 +49,8 @@ struct thread_point {
 struct thread_pause {
   nanoseconds before = 0;  // the program's own code
   thread_point until;
+  trace::awaited what = trace::awaited::thread;
+  nanoseconds since = 0;  // as it was recorded
 };
 
 // A call of a host thread:

@@ -29,7 +29,7 @@ std::vector<thread_pause> thread_order::pauses(number thread, nanoseconds& from,
     if (w->begin < from) continue;
     // A thread that begins has done nothing before.
     const bool begins = w == waits.begin() && w->begin == w->end;
-    result.push_back({begins ? 0 : w->begin - from, point(w->other, w->end)});
+    result.push_back({begins ? 0 : w->begin - from, point(w->other, w->end), w->what, w->begin});
     from = w->end;
   }
   return result;

@@ -149,7 +149,12 @@ bool modelled::wait_for_thread() {
   clocks_.rests(now_ - begin);
   changed_ = true;
   const std::uint32_t other = woken ? clocks_.woken_by() : host_clocks::nobody;
-  if (other != host_clocks::nobody && now_ > begin) e_.record->thread_waited(other, begin, now_);
+  if (other != host_clocks::nobody && now_ > begin) {
+    const streambed_awaited* what = clocks_.awaited();
+    e_.record->thread_waited(
+        other, what == nullptr ? trace::awaited::memory : static_cast<trace::awaited>(what->kind),
+        begin, now_);
+  }
   return woken;
 }
 

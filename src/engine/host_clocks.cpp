@@ -419,6 +419,12 @@ std::uint32_t host_clocks::woken_by() {
   return me->woken_by;
 }
 
+const streambed_awaited* host_clocks::awaited() {
+  const thread* me = self();
+  const std::lock_guard lock(mutex_);
+  return me->what;
+}
+
 std::size_t host_clocks::wake_locked(const void* key, std::size_t count, std::uint64_t ns,
                                      bool by_thread) {
   std::size_t woken = 0;

@@ -117,6 +117,8 @@ class host_clocks {
   std::size_t wake_by_thread(const void* key, std::size_t count);
   // Who woke the calling thread from its last wait, as calling_thread() says it.
   [[nodiscard]] std::uint32_t woken_by();
+  // What the calling thread named at its last prepare(); null: nothing.
+  [[nodiscard]] const streambed_awaited* awaited();
 
   // Those that wait for what they named at prepare(), in the order of their numbers, and who has
   // that. For a run in which nothing moves.

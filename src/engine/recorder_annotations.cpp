@@ -37,11 +37,16 @@ void recorder::know(recorded_thread& thread) {
   thread.number = out_->thread();
   if (thread.maker == trace::none) return;
   const trace::nanoseconds made = since(thread.made_ns);
-  out_->thread_waited({thread.number, thread.maker, made, made});
+  out_->thread_waited({.thread = thread.number, .other = thread.maker, .begin = made, .end = made});
 }
 
-void recorder::thread_waited(trace::number other, std::uint64_t begin_ns, std::uint64_t end_ns) {
-  out_->thread_waited({thread(), other, since(begin_ns), since(end_ns)});
+void recorder::thread_waited(trace::number other, trace::awaited what, std::uint64_t begin_ns,
+                             std::uint64_t end_ns) {
+  out_->thread_waited({.thread = thread(),
+                       .other = other,
+                       .begin = since(begin_ns),
+                       .end = since(end_ns),
+                       .what = what});
 }
 
 void recorder::name_thread(std::string_view name) { out_->name_thread(thread(), name); }

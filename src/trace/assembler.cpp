@@ -68,6 +68,8 @@ void assembler::take(record_kind kind, cursor& in) {
       found.other = in.u32();
       found.begin = in.time(state_.clock);
       found.end = state_.clock = in.time(found.begin);
+      if (state_.version >= 12) found.what = static_cast<awaited>(in.u8());
+      if (found.what > awaited::memory) return in.wrong();
       if (!check(in, found.thread, result.threads.size()) ||
           !check(in, found.other, result.threads.size()))
         return;

@@ -78,16 +78,18 @@ struct host_thread {
   std::string name;  // what the program called it, or empty
 };
 
+// What a thread, or the host function that runs, waits for outside of the runtime's calls.
+enum class awaited : std::uint8_t { lock, condition, semaphore, barrier, thread, memory };
+
 // A thread that waited for another one: for its end, or for a lock or a signal of it. What a thread
 // does from its beginning on waited for its maker: begin and end are then the same.
 struct thread_wait {
   number thread = none, other = none;
   nanoseconds begin = 0, end = 0;
+  awaited what = awaited::thread;
 };
 
-// What a thread, or the host function that runs, waits for outside of the runtime's calls when a
-// run in modelled time hangs.
-enum class awaited : std::uint8_t { lock, condition, semaphore, barrier, thread, memory };
+// One that waits when a run in modelled time hangs.
 struct stuck_thread {
   number thread = none;    // none: a host function
   number function = none;  // the operation

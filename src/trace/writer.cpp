@@ -224,7 +224,8 @@ void writer::thread_waited(const thread_wait& what) {
     at = put_time(at, what.begin, state_.clock);
     at = put_time(at, what.end, what.begin);
     state_.clock = what.end;
-    return at;
+    *at = static_cast<byte>(what.what);
+    return at + 1;
   });
 }
 

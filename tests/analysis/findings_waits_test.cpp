@@ -254,5 +254,40 @@ TEST(Findings, AWaitForAnEventThatIsNeverRecordedIsFoundUnlessAnotherProcessMayR
   expect_without(waits(false, true), "wait-before-record");
 }
 
+// A thread works and waits for that, and another one begins with its work when the first is done.
+enum class shares : bool { nothing, memory };
+trace::trace two_threads_in_turn(trace::awaited what, shares data) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number first = b.allocation(trace::memory_kind::device, 1 << 20);
+  const number second =
+      data == shares::memory ? first : b.allocation(trace::memory_kind::device, 1 << 20);
+  b.kernel(s1, "first", 200_us);
+  b.writes(first);
+  b.synchronize(s1);
+  b.thread(1);
+  b.host_call("cudaGetDevice", 1_us);
+  b.host_code(220_us);
+  b.kernel(s2, "second", 200_us);
+  b.writes(second);
+  b.synchronize(s2);
+  trace::trace t = b.run();
+  t.threads.resize(2);
+  nanoseconds end = 0;  // of the first one's calls
+  for (const trace::call& c : t.calls) end = c.thread == 0 ? std::max(end, c.end) : end;
+  t.thread_waits = {{.thread = 1, .other = 0, .begin = 2_us, .end = end, .what = what}};
+  return t;
+}
+
+TEST(FindingsOfWaits, ALockThatIsHeldWhileTheDeviceWorksIsFound) {
+  const finding f =
+      found(two_threads_in_turn(trace::awaited::lock, shares::nothing), "lock-held-while-waiting");
+  EXPECT_GT(f.cost, 180_us);
+  EXPECT_LT(f.cost, 220_us);
+  for (const trace::awaited what : {trace::awaited::condition, trace::awaited::thread})
+    expect_healthy(two_threads_in_turn(what, shares::nothing));
+  expect_healthy(two_threads_in_turn(trace::awaited::lock, shares::memory));
+}
+
 }  // namespace
 }  // namespace sb::analysis

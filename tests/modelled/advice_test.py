@@ -55,6 +55,13 @@ class Advice(unittest.TestCase):
     def test_a_wait_in_the_loop_of_each_thread_of_a_pool(self):
         self.check("wait-in-loop", 5, "pool", 4, 60)
 
+    def test_a_lock_that_is_held_only_while_work_is_issued(self):
+        self.check("lock-held-while-waiting", 5, "locked", 4, 0)
+        self.check("lock-held-while-waiting", 5, "locked", 2, 0)
+
+    def test_a_lock_that_memory_of_the_host_needs(self):
+        self.assertEqual(self.explained("locked", "as_is", 4, 1)["findings"], [])
+
     def test_a_wait_between_kernels_that_use_parts_of_one_allocation(self):
         self.check("wait-in-loop", 5, "slices")
 

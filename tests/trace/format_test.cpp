@@ -127,9 +127,9 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 12;
+  newer[8] = 13;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 12, this one reads up to 11"));
+              HasSubstr("newer Streambed: its format is 13, this one reads up to 12"));
   bytes older = stored(sample(6));
   older[8] = 3;
   EXPECT_THAT(problem(older),

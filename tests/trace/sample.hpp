@@ -151,7 +151,8 @@ inline trace sample(unsigned seed, sample_size size = {}) {
     one.end = i == 3 ? one.begin : i == 0 ? never : one.begin + below(1000);
     made.annotations.push_back(one);
   }
-  made.thread_waits = {{1, 0, 5'000, 5'000}, {0, 1, below(9'000), 9'000 + below(1'000'000)}};
+  made.thread_waits = {{1, 0, 5'000, 5'000},
+                       {0, 1, below(9'000), 9'000 + below(1'000'000), awaited::lock}};
   made.stuck = {
       {.thread = 1, .what = awaited::lock, .object = 3, .holding_function = 2},
       {.function = 2, .what = awaited::memory, .holder = 0},

@@ -76,6 +76,7 @@ void find_needless_waits(const evidence& e, findings& out);
 void find_waits_that_hold_others(const evidence& e, findings& out);
 void find_independent_work(const evidence& e, findings& out);
 void find_idle_streams(const evidence& e, findings& out);
+void find_held_locks(const evidence& e, findings& out);
 void find_host_gaps(const evidence& e, findings& out);
 void find_much_pinned_memory(const evidence& e, findings& out);
 void find_first_uses(const evidence& e, findings& out);

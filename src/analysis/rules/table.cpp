@@ -8,7 +8,7 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 23> table = {{
+constexpr std::array<rule, 24> table = {{
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
     {"wait-in-loop", find_waits_in_loops},
@@ -30,6 +30,7 @@ constexpr std::array<rule, 23> table = {{
     {"wait-holds-later-work", find_waits_that_hold_others},
     {"independent-work-in-one-stream", find_independent_work},
     {"streams-never-overlap", find_idle_streams},
+    {"lock-held-while-waiting", find_held_locks},
     {"host-gaps", find_host_gaps},
     {"much-pinned-memory", find_much_pinned_memory},
 }};

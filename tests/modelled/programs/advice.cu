@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -464,6 +465,31 @@ void pool(bool applied, int threads, int jobs) {
   for (std::thread& one : all) one.join();
 }
 
+// Threads with streams of their own and one lock, which they hold until their work is done;
+// applied: only while they issue it. `staged`: all of them fill the same memory of the host, with
+// the lock.
+void locked(bool applied, int threads, bool staged) {
+  std::mutex lock;
+  float* staging;
+  cudaMallocHost(&staging, part * sizeof(float));
+  const auto work = [&] {
+    float* device;
+    cudaMalloc(&device, part * sizeof(float));
+    cudaStream_t s;
+    cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+    for (int k = 0; k < 6; ++k) {
+      std::unique_lock held(lock);
+      if (staged) cudaMemcpyAsync(device, staging, part * sizeof(float), cudaMemcpyHostToDevice, s);
+      compute<<<8, 256, 0, s>>>(device, 20000);
+      if (applied) held.unlock();
+      cudaStreamSynchronize(s);
+    }
+  };
+  std::vector<std::thread> all;
+  for (int i = 0; i < threads; ++i) all.emplace_back(work);
+  for (std::thread& one : all) one.join();
+}
+
 // Three kernels for each stream, which find room beside each other for a part of their blocks;
 // applied: one of each stream in turn.
 void in_order(bool applied, int streams, int blocks) {
@@ -526,6 +552,7 @@ int main(int count, char** words) {
   if (what == "both_ways") both_ways(applied);
   if (what == "two_results") two_results(applied, times, length);
   if (what == "pool") pool(applied, times, length);
+  if (what == "locked") locked(applied, times, length == 1);
   if (what == "in_order") in_order(applied, times, length);
   if (what == "pageable") pageable(applied, times, length == 1, false);
   if (what == "synchronous") pageable(applied, times, false, true);
