@@ -241,6 +241,47 @@ TEST_P(rows, rows_whose_threads_go_down_columns_are_short) {
   });
 }
 
+template <class T, class Inside, class Value>
+void turns(image& device, const char* kernel, Inside inside, Value value) {
+  for (auto [columns, rows] : {std::pair{4u, 5u}, {8u, 4u}, {4u, 8u}, {3u, 9u}, {5u, 1u}}) {
+    for (auto [width, height] : {std::pair{19, 13}, {16, 8}, {7, 12}, {8, 3}, {1, 20}, {9, 1}}) {
+      SCOPED_TRACE(testing::Message()
+                   << kernel << " " << columns << "x" << rows << " of " << width << "x" << height);
+      std::vector<T> in(static_cast<std::size_t>(width * height)), out(in.size(), T(99)), expected;
+      for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<T>(i * 7 % 31);
+      expected = out;
+      for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+          if (inside(x, y, width, height))
+            expected[static_cast<std::size_t>(x * height + y)] =
+                static_cast<T>(value(&in[static_cast<std::size_t>(y * width)], x));
+      const std::uint32_t wide = (static_cast<std::uint32_t>(width) + columns - 1) / columns,
+                          high = (static_cast<std::uint32_t>(height) + rows - 1) / rows;
+      device.run(kernel, {wide, high}, {columns, rows}, 0, in.data(), out.data(), width, height);
+      EXPECT_EQ(out, expected);
+    }
+  }
+}
+
+TEST_P(rows, rows_of_threads_that_store_side_by_side_go_together) {
+  auto all = [](int, int, int, int) { return true; };
+  auto next = [](auto* row, int x) { return row[x] + 1; };
+  each_length([&](bool) {
+    turns<int>(device, "turned", all, [](const int* row, int x) { return row[x]; });
+    turns<unsigned char>(device, "turned_bytes", all, next);
+    turns<int>(device, "turned_unsigned", all, next);
+    turns<int>(
+        device, "turned_inside",
+        [](int x, int y, int width, int height) {
+          return x >= 1 && y >= 2 && x < width - 1 && y < height - 1;
+        },
+        next);
+    turns<double>(
+        device, "turned_doubles", [](int, int y, int, int) { return y % 3 != 1; },
+        [](const double* row, int x) { return 2 * row[x] - row[0]; });
+  });
+}
+
 // As many columns of a picture as other kernels have threads.
 TEST_P(rows, rows_of_blocks_with_rows_of_threads_are_long) {
   EXPECT_GE(device.kernel("kept_upright").row_threads, 4 * device.kernel("plain").row_threads);

@@ -1,6 +1,5 @@
 #include "compiler/pass/row_groups.hpp"
 
-#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -24,27 +23,7 @@ constexpr unsigned most_instructions = 120;
 constexpr unsigned most_written_rounds = 64;  // by LLVM, unasked
 constexpr StringLiteral group_mark = "sb-row-group";
 
-using values = SmallSetVector<Value*, 32>;
-
-// Nothing but loads, stores and arithmetic, of memory that is not the thread's own.
-bool is_quiet(const Function& function) {
-  return all_of(instructions(function), [](const Instruction& inst) {
-    if (auto* call = dyn_cast<CallBase>(&inst)) {
-      return call->doesNotAccessMemory() && !call->isConvergent();
-    }
-    return !inst.isAtomic() && !inst.isVolatile() && !isa<AllocaInst>(inst);
-  });
-}
-
-// What is computed from the argument.
-values made_from(Argument& argument) {
-  values found;
-  found.insert(&argument);
-  for (unsigned i = 0; i < found.size(); ++i) {
-    found.insert(found[i]->user_begin(), found[i]->user_end());
-  }
-  return found;
-}
+using values = thread_values;
 
 bool is_shared_by_rows(const LoadInst& load, const values& of_x, const values& of_y) {
   auto* pointer = const_cast<Value*>(load.getPointerOperand());
@@ -127,7 +106,7 @@ Function* copy_for_group(Function& thread, unsigned argument, unsigned count, St
   ValueToValueMapTy map;
   Function* group = CloneFunction(&thread, map);
   group->setName(thread.getName() + name);
-  group->addFnAttr(group_mark);
+  mark_as_group(*group);
   Argument* index = group->getArg(argument);
   SmallVector<Instruction*, 32> of_thread;
   for (Value* one : made_from(*index)) {
@@ -143,6 +122,24 @@ Function* copy_for_group(Function& thread, unsigned argument, unsigned count, St
 }
 
 }  // namespace
+
+bool is_quiet(const Function& function) {
+  return all_of(instructions(function), [](const Instruction& inst) {
+    if (auto* call = dyn_cast<CallBase>(&inst)) {
+      return call->doesNotAccessMemory() && !call->isConvergent();
+    }
+    return !inst.isAtomic() && !inst.isVolatile() && !isa<AllocaInst>(inst);
+  });
+}
+
+thread_values made_from(Argument& argument) {
+  thread_values found;
+  found.insert(&argument);
+  for (unsigned i = 0; i < found.size(); ++i) {
+    found.insert(found[i]->user_begin(), found[i]->user_end());
+  }
+  return found;
+}
 
 Function* for_group_of_rows(Function& thread) {
   if (thread.getInstructionCount() > most_instructions || !is_quiet(thread)) {
@@ -167,5 +164,7 @@ Function* for_group_of_neighbours(Function& thread) {
 }
 
 bool is_for_group(const Function& function) { return function.hasFnAttribute(group_mark); }
+
+void mark_as_group(Function& function) { function.addFnAttr(group_mark); }
 
 }  // namespace sb::pass

@@ -10,6 +10,7 @@
 // its sum waits for itself in every round. Those of several threads do not wait for each other.
 #pragma once
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Function.h>
 
 namespace sb::pass {
@@ -24,5 +25,12 @@ llvm::Function* for_group_of_rows(llvm::Function& thread);
 // The same for as many neighbours along x.
 llvm::Function* for_group_of_neighbours(llvm::Function& thread);
 bool is_for_group(const llvm::Function& function);
+void mark_as_group(llvm::Function& function);
+
+// Nothing but loads, stores and arithmetic, of memory that is not the thread's own.
+bool is_quiet(const llvm::Function& function);
+// What is computed from the argument, with it.
+using thread_values = llvm::SmallSetVector<llvm::Value*, 32>;
+thread_values made_from(llvm::Argument& argument);
 
 }  // namespace sb::pass

@@ -12,6 +12,7 @@
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/thread_bounds.hpp"
 #include "compiler/pass/thread_marks.hpp"
+#include "compiler/pass/turned_rows.hpp"
 #include "compiler/pass/uniformity.hpp"
 
 namespace sb::pass {
@@ -309,9 +310,21 @@ std::vector<CallInst*> call_for_threads(IRBuilder<>& builder, const kernel& kern
   };
   bool by_groups = kernel.usual.rows > 1 && !asserts && !kernel.stores_thread_index && !of_row &&
                    !bounds.axis[0] && !bounds.axis[1] && !neighbours;
+  turned_group turned =
+      is_plain && !bounds.axis[0] && !bounds.axis[1] ? for_turned_rows(function) : turned_group();
   auto along_y = [&](Value* layer) {
     all[4] = layer;
-    if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
+    if (turned.together) {
+      in_groups(
+          builder, size[1], turned_rows, "tid.y",
+          [&](Value* row) {
+            along_x(*turned.together, row);
+            counting_loop x(builder, size[0], 1, "tid.x");
+            call(*turned.alone, row, x.index);
+            leave_as_loop(*x.next(builder));
+          },
+          [&](Value* row) { along_x(function, row); });
+    } else if (Function* group = by_groups ? for_group_of_rows(function) : nullptr) {
       in_groups(
           builder, size[1], rows_in_group, "tid.y", [&](Value* row) { along_x(*group, row); },
           [&](Value* row) { along_x(function, row); });

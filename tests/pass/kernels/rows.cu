@@ -164,3 +164,31 @@ extern "C" __global__ void steps_of_rows(float* data, int width) {
     sum = own[x] - own[0];
   }
 }
+
+// Threads of a column store side by side, behind guards of all kinds.
+template <class T>
+__device__ void turn(const T* in, T* out, int width, int height, bool inside) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (inside) out[x * height + y] = static_cast<T>(in[y * width + x] + 1);
+}
+extern "C" __global__ void turned_bytes(const unsigned char* in, unsigned char* out, int width,
+                                        int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  turn(in, out, width, height, x < width && y < height);
+}
+extern "C" __global__ void turned_inside(const int* in, int* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (x >= width - 1 || y >= height - 1 || x < 1 || y < 2) return;
+  turn(in, out, width, height, true);
+}
+extern "C" __global__ void turned_unsigned(const int* in, int* out, unsigned width,
+                                           unsigned height) {
+  unsigned x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (y < height && x < width) out[x * height + y] = in[y * width + x] + 1;
+}
+extern "C" __global__ void turned_doubles(const double* in, double* out, int width, int height) {
+  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+  if (y % 3 != 1 && x < width && y < height) {
+    out[x * height + y] = 2 * in[y * width + x] - in[y * width];
+  }
+}
