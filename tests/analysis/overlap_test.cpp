@@ -85,6 +85,22 @@ TEST(Overlap, KernelsThatLeaveRoomCanShareTheDevice) {
   EXPECT_GT(o.achieved(), 0.99);
 }
 
+// A chain that is shorter by a rounding than its operations, one after another.
+TEST(Overlap, WhatIsBelowAHundredthIsNotLost) {
+  const auto after_each_other = [](nanoseconds alone) {
+    program_builder b;
+    const number s = b.stream();
+    for (int i = 0; i < 3; ++i) b.kernel(s, "work", 100_us);
+    b.synchronize();
+    trace::trace t = b.run();
+    for (trace::operation& o : t.operations)
+      if (o.kind == trace::operation_kind::kernel) o.needs.alone = alone;
+    return overlap_of(t).achieved();
+  };
+  EXPECT_EQ(after_each_other(100_us - 500), 1.0);
+  EXPECT_EQ(after_each_other(90_us), 0.0);
+}
+
 TEST(Overlap, GapsOfTheHostAreNoLostOverlap) {
   const auto pairs = [](bool at_once) {
     program_builder b;
