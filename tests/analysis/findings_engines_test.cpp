@@ -62,5 +62,27 @@ TEST(Findings, StreamsThatGainOnlyTogetherAreFoundTogether) {
   expect_healthy(two_equal_streams(true));
 }
 
+// Copies on the default stream between the kernels of two others, and one kernel before all that.
+TEST(Findings, WorkThatOnlyHasToLeaveTheDefaultStreamIsOneFinding) {
+  program_builder b;
+  const number streams[] = {b.stream(stream_kind::blocking), b.stream(stream_kind::blocking)};
+  const auto memory = [&] { return b.allocation(trace::memory_kind::device, 1 << 20); };
+  const number copied = memory(), own[] = {memory(), memory()};
+  b.kernel(b.legacy(), "first", 20_us);
+  b.writes(memory());
+  for (int i = 0; i < 5; ++i) {
+    b.copy(b.legacy(), to_device, 1 << 20, 150_us);
+    b.writes(copied);
+    for (int s = 0; s < 2; ++s) {
+      b.kernel(streams[s], "work", 200_us);
+      b.reads(own[s]).writes(own[s]);
+    }
+  }
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_GT(found(t, "default-stream-barrier").cost, 400_us);
+  expect_without(t, "independent-work-in-one-stream");
+}
+
 }  // namespace
 }  // namespace sb::analysis

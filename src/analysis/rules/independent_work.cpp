@@ -126,6 +126,14 @@ nanoseconds gain_of_dividing(const evidence& e, const std::vector<divisible_stre
   return gain_of_streams(e, changed);
 }
 
+// All of the gain is that the work leaves the default stream, whose rules hold other streams: that
+// is another thing to change.
+bool gains_by_leaving(const evidence& e, const divisible_stream& one, nanoseconds gain) {
+  if (e.p.streams[one.stream].kind != stream_kind::legacy) return false;
+  const divisible_stream together{one.stream, one.operations, {one.operations}};
+  return !e.worth(gain - std::min(gain, gain_of_dividing(e, {together})));
+}
+
 // The streams that are worth being divided, and what that gains. It is one thing to change, and one
 // cost, in however many streams it is; streams that wait for each other gain only together.
 nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& found) {
@@ -137,6 +145,7 @@ nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& fou
     divisible_stream one{s, streams[s], groups_of(e.t, streams[s])};
     if (one.groups.size() < 2) continue;
     const nanoseconds gain = gain_of_dividing(e, {one});
+    if (e.worth(gain) && gains_by_leaving(e, one, gain)) continue;
     if (e.worth(gain)) found.push_back(one);
     if (e.worth(gain) && gain > cost) {
       cost = gain;
@@ -187,7 +196,7 @@ void find_independent_work(const evidence& e, findings& out) {
                       groups, found.size());
   f.why =
       "Work of one stream runs in the order of issue. These groups use different memory, so that "
-      "copies of one could run beside kernels of another.";
+      "one could run beside another.";
   f.change = fmt::format(
       "Use {}several streams in turn, one group after another: with {} streams{} the run would be "
       "{} shorter.",
