@@ -325,5 +325,33 @@ TEST_P(usual, warps_add_up_and_the_first_adds_up_what_they_have) {
 INSTANTIATE_TEST_SUITE_P(levels, usual, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 
+struct widths : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/widths") + GetParam() + ".so"};
+};
+
+TEST_P(widths, blocks_of_each_add_up) {
+  for (std::uint32_t width : {128u, 256u, 512u, 1024u, 64u, 32u}) {
+    const std::uint32_t blocks = 5, all = width * blocks;
+    for (std::uint32_t n : {all, all - 1, all - width, width / 2, 0u}) {
+      SCOPED_TRACE(testing::Message() << width << " " << n);
+      const auto reals = numbers<float>(all);
+      const auto whole = numbers<int>(all);
+      std::vector<float> sums(blocks), expected(blocks);
+      std::vector<int> whole_sums(blocks), whole_expected(blocks);
+      for (std::uint32_t i = 0; i < n; ++i) {
+        expected[i / width] += reals[i];
+        whole_expected[i / width] += whole[i];
+      }
+      device.run("halves", {blocks}, {width}, width * 4, reals.data(), sums.data(), int(n));
+      EXPECT_EQ(sums, expected);
+      device.run("shuffles", {blocks}, {width}, 0, whole.data(), whole_sums.data(), int(n));
+      EXPECT_EQ(whole_sums, whole_expected);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, widths, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
 }  // namespace
 }  // namespace sb::test

@@ -15,6 +15,7 @@ namespace sb::pass {
 struct usual_block {
   std::uint32_t width = 0, rows = 1;
   bool dynamic = false;  // it has shared memory whose size is the launch's
+  bool guessed = false;  // what most launches have; nothing in the kernel speaks for it
   [[nodiscard]] std::uint32_t size(unsigned axis) const {
     return axis == 0 ? width : axis == 1 ? rows : 1;
   }
@@ -48,6 +49,7 @@ struct kernel {
   std::uint32_t row_width = 0;
   std::uint32_t most_row_bytes = 32u << 10;  // that the threads of a joined row keep
   usual_block usual;                         // usual_blocks.hpp
+  unsigned guesses = 1;                      // how many widths are tried where it is guessed
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t registers = 0;

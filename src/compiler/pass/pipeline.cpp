@@ -60,9 +60,6 @@ using namespace llvm;
 
 namespace {
 
-// More kernels are mostly one template for many widths, and each guess takes 0.06 s.
-constexpr std::size_t most_guesses = 24;
-
 std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
   std::vector<Function*> bodies;
   for (const kernel& one : kernels) {
@@ -183,7 +180,7 @@ void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the
 // kernel as it was stays beside it.
 void build_block_functions(kernel& one, std::vector<kernel>& fallbacks,
-                           FunctionAnalysisManager& analyses, bool guesses) {
+                           FunctionAnalysisManager& analyses) {
   if (one.mode != abi::kernel_mode::loop) {
     return;
   }
@@ -197,7 +194,7 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks,
     with_fibers.symbol = one.symbol + ".fibers";
     with_fibers.body->setName(with_fibers.symbol + ".body");
   }
-  one.usual = find_usual_block(one, guesses);
+  one.usual = find_usual_block(one);
   // Who calls the engine is in a block that the engine knows, and so is who stops.
   bool in_rows = !one.stores_thread_index && !one.threads_are_alike && !one.syncs_grid;
   one.row_threads = in_rows ? longest_row : 0;
@@ -274,11 +271,13 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     call_reach reach(module);
     std::vector<kernel> fallbacks;
     counted_versions counted;
+    const unsigned guesses = guesses_for(kernels);
     for (kernel& one : kernels) {
+      one.guesses = guesses;
       decide_mode(one, reach);
       estimate_resources(one, reach);
       fallbacks.push_back(counted.make(one));
-      build_block_functions(one, fallbacks, functions, kernels.size() <= most_guesses);
+      build_block_functions(one, fallbacks, functions);
     }
     // The descriptors of other versions come before those that name them.
     kernels.insert(kernels.begin(), fallbacks.begin(), fallbacks.end());

@@ -10,8 +10,9 @@
 //
 //   extern __shared__ float part[];
 //
-// Where the launch says how much there is, most launches have blocks of 256. How much of it the
-// version needs is known at its end, and the entry asks whether the launch gave that.
+// Where the launch says how much there is, most launches have blocks of 256; 512 and 128 come next,
+// if the file has few such kernels. How much of it a version needs is known at its end, and
+// the entry asks whether the launch gave that.
 //
 //   __shared__ float left[16][16], right[16][17];
 //
@@ -27,10 +28,11 @@
 namespace sb::pass {
 
 // The shape that the body of a thread is written for; its width is 0 if there is none.
-// `guesses`: it may be one that nothing but what most launches have speaks for.
-usual_block find_usual_block(const kernel& kernel, bool guesses);
+usual_block find_usual_block(const kernel& kernel);
+// For how many widths each kernel has a version if it is guessed; of all kernels of a file.
+unsigned guesses_for(llvm::ArrayRef<kernel> kernels);
 
-// Makes the version of a block function, and an entry that chooses. The context is lowered.
+// Makes the versions of a block function, and an entry that chooses. The context is lowered.
 void add_usual_version(kernel& kernel);
 // Of the block function as it was: it is for blocks of other shapes than the tile's.
 bool has_usual_version(const llvm::Function& whole);

@@ -1,14 +1,20 @@
 // RUN: -O3 -S -emit-llvm
 // Where the launch says how much shared memory there is, blocks of 256 threads have a version of
 // their own, without a loop and without that memory. A launch that gives less than the version
-// would reach is left to the other.
+// would reach is left to the other. A file with few such kernels has versions for other widths.
 // CHECK-LABEL: define {{.*}}@sums.256({{.*}} %2)
 // CHECK-NOT: {{%2(,|$)}}
 // CHECK: fadd <4 x float>
 // CHECK-NOT: {{%2(,|$)}}
+// CHECK-LABEL: define {{.*}}@sums.512({{.*}} %2)
+// CHECK-NOT: {{%2(,|$)}}
+// CHECK-LABEL: define {{.*}}@sums.128({{.*}} %2)
+// CHECK-NOT: {{%2(,|$)}}
 // CHECK-LABEL: @sums.entry(
 // CHECK: icmp {{ugt|uge|ult|ule}} i32 {{.*}}, {{1023|1024}}{{$|,}}
 // CHECK: call {{.*}}@sums.256(
+// CHECK: call {{.*}}@sums.512(
+// CHECK: call {{.*}}@sums.128(
 // CHECK: call {{.*}}@sums.any(
 // CHECK-LABEL: @twice.entry(
 // CHECK: icmp {{ugt|uge|ult|ule}} i32 {{.*}}, {{2047|2048}}{{$|,}}

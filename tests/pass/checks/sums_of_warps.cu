@@ -9,7 +9,7 @@
 // CHECK-NOT: {{br i1|%2(,|$)}}
 // CHECK: br i1 {{.*}} !llvm.loop
 // CHECK-NOT: {{br i1|%2(,|$)}}
-// CHECK-LABEL: @sums.entry(
+// CHECK-LABEL: define {{.*}}@sums.512(
 #include "device.h"
 
 __device__ float shuffled(float value, int distance) {
