@@ -14,15 +14,17 @@ constexpr std::uint64_t turns = 20;
 // --- waits and the host's memory
 
 // A solver: the host looks at one number of each turn, or gets a part of the results in each.
-trace::trace results_of_turns(bool same_bytes) {
+// `looks`: in every so many turns.
+trace::trace results_of_turns(bool same_bytes, std::uint64_t looks = 1,
+                              nanoseconds kernel = 15_us) {
   program_builder b;
   const number s = b.stream();
   const number all = b.allocation(trace::memory_kind::pinned, turns * part);
-  for (std::uint64_t i = 0; i < turns; ++i) {
-    b.line(70).kernel(s, "step", 15_us);
+  for (std::uint64_t i = 0; i < turns * looks; ++i) {
+    b.line(70).kernel(s, "step", kernel);
     b.line(71).copy(s, to_host, part, 3_us);
     b.writes(all, same_bytes ? 0 : i * part, part);
-    b.line(72).synchronize(s);
+    if (i % looks == looks - 1) b.line(72).synchronize(s);
   }
   return b.run();
 }
@@ -32,6 +34,11 @@ TEST(FindingsOfLoops, AWaitForTheResultOfEachTurnHasOtherAdvice) {
   EXPECT_NE(needed.title.find("for a result of each turn"), std::string::npos) << needed.title;
   EXPECT_NE(needed.change.find("conditional node"), std::string::npos);
   EXPECT_EQ(needed.change.find("Wait once"), std::string::npos);
+}
+
+TEST(FindingsOfLoops, AResultThatIsLookedAtInEveryFewTurnsIsHealthy) {
+  found(results_of_turns(true, 4, 1_us), "wait-in-loop");
+  expect_without(results_of_turns(true, 8, 1_us), "wait-in-loop");
 }
 
 // The same with each wait one turn later, as the advice has it.

@@ -104,11 +104,12 @@ class turns {
   std::vector<host_touch> touches_;
 };
 
+using host_place = std::pair<number, std::uint64_t>;  // an allocation, and where in it
+
 // Where the copy to the host that stands directly in front of a step writes; none when something
 // else stands there.
-std::optional<std::pair<number, std::uint64_t>> result_before(const evidence& e,
-                                                              const std::vector<step>& steps,
-                                                              std::size_t from, std::size_t wait) {
+std::optional<host_place> result_before(const evidence& e, const std::vector<step>& steps,
+                                        std::size_t from, std::size_t wait) {
   for (std::size_t i = wait; i-- > from;) {
     for (auto k = steps[i].issues.rbegin(); k != steps[i].issues.rend(); ++k) {
       const trace::operation& o = e.t.operations[k->operation];
@@ -125,11 +126,24 @@ std::optional<std::pair<number, std::uint64_t>> result_before(const evidence& e,
   return std::nullopt;
 }
 
-// Each turn copies to the same bytes of the host and waits.
+// How many copies to the host write there in these steps.
+std::size_t results_at(const evidence& e, const std::vector<step>& steps, host_place place,
+                       std::size_t from, std::size_t to) {
+  std::size_t found = 0;
+  for (std::size_t i = from; i < to; ++i)
+    for (const issue& k : steps[i].issues)
+      for (const trace::byte_range& r : e.t.operations[k.operation].ranges)
+        if (r.how == trace::access::write && host_place(r.allocation, r.offset) == place) ++found;
+  return found;
+}
+
+// Each turn copies to the same bytes of the host and waits. A program that waits behind as many
+// such copies as the advice has it looks at a result of every few turns already.
 bool same_result_each_turn(const evidence& e, const repeated_call& r) {
   const std::vector<step>& steps = e.p.threads[r.thread];
   const auto first = result_before(e, steps, r.steps[0] + 1, r.steps[1]);
-  if (!first) return false;
+  if (!first || results_at(e, steps, *first, r.steps[0] + 1, r.steps[1]) >= turns_per_look)
+    return false;
   for (std::size_t i = 2; i < r.steps.size(); ++i) {
     if (result_before(e, steps, r.steps[i - 1] + 1, r.steps[i]) != first) return false;
   }

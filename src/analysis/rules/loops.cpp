@@ -80,10 +80,10 @@ std::string of_threads(const thread_loops& loops) {
   return loops.size() == 1 ? "" : fmt::format(" of {} threads", loops.size());
 }
 
-// Waits in every `some`th turn are left, and the last one.
-void wait_in_some_turns(program& p, const repeated_call& r, std::size_t some) {
+// Waits in each of so many turns are left, and the last one.
+void wait_in_some_turns(program& p, const repeated_call& r) {
   for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
-    if ((r.steps.size() - 1 - i) % some != 0) take_out(p.threads[r.thread][r.steps[i]]);
+    if ((r.steps.size() - 1 - i) % turns_per_look != 0) take_out(p.threads[r.thread][r.steps[i]]);
   }
 }
 
@@ -172,8 +172,6 @@ bool sizes_differ(const evidence& e, const repeated_call& r) {
   return false;
 }
 
-constexpr std::size_t some = 8;  // turns: the host looks at a result in each of so many
-
 }  // namespace
 
 namespace {
@@ -204,7 +202,7 @@ void wait_less(const evidence& e, program& p, host_use use, const repeated_call&
     case host_use::other_results:
       return wait_one_turn_later(e.t, p, r);
     case host_use::same_result:
-      return wait_in_some_turns(p, r, some);
+      return wait_in_some_turns(p, r);
   }
 }
 
@@ -223,7 +221,7 @@ std::string change_of_waits(host_use use) {
           "{}th), issue the next turn before waiting for this one's result, or let the device "
           "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the "
           "host.",
-          some);
+          turns_per_look);
   }
   return "Wait once, behind the loop. Where streams need each other's results, order them with "
          "cudaEventRecord and cudaStreamWaitEvent instead, which do not stop the host.";
@@ -261,7 +259,7 @@ struct copies_of_loop {
 };
 
 // Synchronous copies of a loop become asynchronous ones with pinned memory, in the streams of their
-// data. The last one is waited for, and where each brings the same result, every `some`th.
+// data. The last one is waited for, and where each brings the same result, every few turns.
 void make_asynchronous(const evidence& e, program& p, const repeated_call& r, bool one_result,
                        copies_of_loop& copies) {
   const nanoseconds call_time = async_copy_call_time(e.t);
@@ -277,7 +275,7 @@ void make_asynchronous(const evidence& e, program& p, const repeated_call& r, bo
       p.tasks[k.operation].stream = stream_of_data(e, k.operation);
       copies.all.push_back(k.operation);
     }
-    const bool needed = one_result && (r.steps.size() - 1 - i) % some == 0;
+    const bool needed = one_result && (r.steps.size() - 1 - i) % turns_per_look == 0;
     if (i + 1 < r.steps.size() && !needed) {
       do_not_wait(s);
       s.between = std::min(s.between, call_time);
@@ -296,7 +294,7 @@ std::string change_of_copies(const evidence& e, const copies_of_loop& copies, bo
       "at them in every few turns only (the cost is that of every {}th), with "
       "cudaMemcpyAsync and pinned memory, or let the device decide: a graph with a "
       "conditional node (cudaGraphCondTypeWhile) loops without the host.",
-      text_of_bytes(e.t.operations[copies.all.front()].bytes), some);
+      text_of_bytes(e.t.operations[copies.all.front()].bytes), turns_per_look);
 }
 
 }  // namespace

@@ -111,6 +111,8 @@ enum class host_use : std::uint8_t {
   same_result,         // each turn writes the same bytes directly in front of its wait
   may_need_each_wait,  // the host may write or read between what two turns do with its memory
 };
+// The host looks at such a result in each of so many turns, after the change.
+inline constexpr std::size_t turns_per_look = 8;
 [[nodiscard]] host_use use_between_waits(const evidence& e, const repeated_call& r);
 // Both use the same bytes of the host's memory, be it only for reading: it may be filled between.
 [[nodiscard]] bool share_host_bytes(const trace::trace& t, const trace::operation& a,
