@@ -119,12 +119,21 @@ std::string at(const std::string& file, unsigned line, std::string_view key) {
   return file + ":" + std::to_string(line) + ": " + std::string(key) + ": ";
 }
 
+bool is_control(char c) {
+  return (static_cast<unsigned char>(c) < ' ' && c != '\t' && c != '\r') || c == '\x7f';
+}
+
 bool read_lines(std::string_view text, const std::string& file, entries& found,
                 std::string& error) {
   for (unsigned line = 1; !text.empty(); ++line) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     std::string_view rest = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
+    // A terminal would obey some of it.
+    if (std::any_of(rest.begin(), rest.end(), is_control)) {
+      error = file + ":" + std::to_string(line) + ": this is not text";
+      return false;
+    }
     rest = trimmed(rest.substr(0, rest.find('#')));
     if (rest.empty()) continue;
     const std::size_t equals = rest.find('=');

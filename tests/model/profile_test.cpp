@@ -110,6 +110,8 @@ TEST(profile, an_error_names_the_file_the_line_and_the_key) {
   EXPECT_THAT(error_of(head + "clock_khz ="),
               HasSubstr("my.profile:3: clock_khz: it has no value"));
   EXPECT_THAT(error_of(head + "just words"), HasSubstr("my.profile:3: just words: a line is"));
+  EXPECT_EQ(error_of(head + "name = a\x1b[31mb\n"), "my.profile:3: this is not text");
+  EXPECT_THAT(error_of(std::string(" \0\x01", 3)), StartsWith("my.profile:1: this is not text"));
   EXPECT_THAT(error_of(head + "ecc = no\necc = yes\n"),
               HasSubstr("my.profile:4: ecc: it stands in line 3"));
   EXPECT_THAT(error_of(head + "call.cudaMalloc = -1"), HasSubstr("call.cudaMalloc: '-1'"));
