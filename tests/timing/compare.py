@@ -31,7 +31,7 @@ UNSTEADY = 0.25
 
 FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes", "everyday", "barriers")
+          "shapes", "everyday", "barriers", "assorted")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -64,6 +64,7 @@ GROUPS = (
     ("unseen: other everyday programs", None, None, r"everyday\."),
     ("unseen: steps that meet by grid.sync()", 15, 25, r"barriers\.smooth\.grid\.\d+x\d+\.30000\."),
     ("unseen: other steps that meet", None, None, r"barriers\."),
+    ("unseen: a bit of everything", 5, 15, r"assorted\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
