@@ -228,7 +228,10 @@ void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
   trace::call_record told = told_of(thread);
   told.end = since(ns);
   told.status = status;
-  if (!asked_again(thread, told)) out_->returned(thread.lane, call.number, told);
+  // Most calls are no questions, and come behind none.
+  const bool asks = status == static_cast<int>(status::not_ready) || call.name == thread.asked.name;
+  if (!asks || !asked_again(thread, told)) out_->returned(thread.lane, call.number, told);
+  if (!asks) thread.asked.name = nullptr;
   // What is asked for outside of calls; the rest is new when the next one begins.
   call.number = trace::none;
   call.name = nullptr;
