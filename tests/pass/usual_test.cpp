@@ -248,6 +248,15 @@ TEST_P(usual, places_may_go_round_within_a_vector) {
   EXPECT_EQ(out, expected);
 }
 
+// Of the first `n` elements, what the blocks add up to.
+template <class T>
+std::vector<T> sums_of_blocks(const std::vector<T>& in, std::uint32_t width, std::uint32_t n,
+                              T first = 0) {
+  std::vector<T> sums(in.size() / width, first);
+  for (std::uint32_t i = 0; i < n; ++i) sums[i / width] += in[i];
+  return sums;
+}
+
 TEST_P(usual, blocks_of_any_width_add_up_in_memory_of_the_launch) {
   for (std::uint32_t width : {256u, 128u, 512u, 1024u, 32u, 1u}) {
     const std::uint32_t blocks = 5, all = width * blocks;
@@ -255,18 +264,14 @@ TEST_P(usual, blocks_of_any_width_add_up_in_memory_of_the_launch) {
       SCOPED_TRACE(testing::Message() << width << " " << n);
       const auto reals = numbers<float>(all);
       const auto whole = numbers<int>(all);
-      std::vector<float> sums(blocks), expected(blocks);
-      std::vector<int> whole_sums(blocks), whole_expected(blocks, 5);
-      for (std::uint32_t i = 0; i < n; ++i) {
-        expected[i / width] += reals[i];
-        whole_expected[i / width] += whole[i];
-      }
+      std::vector<float> sums(blocks);
+      std::vector<int> whole_sums(blocks);
       device.run("dynamic_halves", {blocks}, {width}, width * 4, reals.data(), sums.data(), int(n));
-      EXPECT_EQ(sums, expected);
+      EXPECT_EQ(sums, sums_of_blocks(reals, width, n));
       if (width > 1) {
         device.run("dynamic_spread", {blocks}, {width}, width * 4, whole.data(), whole_sums.data(),
                    int(n));
-        EXPECT_EQ(whole_sums, whole_expected);
+        EXPECT_EQ(whole_sums, sums_of_blocks(whole, width, n, 5));
       }
     }
   }
@@ -336,16 +341,12 @@ TEST_P(widths, blocks_of_each_add_up) {
       SCOPED_TRACE(testing::Message() << width << " " << n);
       const auto reals = numbers<float>(all);
       const auto whole = numbers<int>(all);
-      std::vector<float> sums(blocks), expected(blocks);
-      std::vector<int> whole_sums(blocks), whole_expected(blocks);
-      for (std::uint32_t i = 0; i < n; ++i) {
-        expected[i / width] += reals[i];
-        whole_expected[i / width] += whole[i];
-      }
+      std::vector<float> sums(blocks);
+      std::vector<int> whole_sums(blocks);
       device.run("halves", {blocks}, {width}, width * 4, reals.data(), sums.data(), int(n));
-      EXPECT_EQ(sums, expected);
+      EXPECT_EQ(sums, sums_of_blocks(reals, width, n));
       device.run("shuffles", {blocks}, {width}, 0, whole.data(), whole_sums.data(), int(n));
-      EXPECT_EQ(whole_sums, whole_expected);
+      EXPECT_EQ(whole_sums, sums_of_blocks(whole, width, n));
     }
   }
 }

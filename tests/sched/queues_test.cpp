@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "commands.hpp"
@@ -65,19 +66,23 @@ TEST(one_connection, a_stream_that_is_idle_starts_again_with_the_compute_queue) 
   EXPECT_FALSE(d.done(d.submit(kernel_in(d.non_blocking()))));
 }
 
+std::pair<stream_id, stream_id> two_streams(scheduler& s) {
+  const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
+  const stream_id first = stream();
+  return {first, stream()};
+}
+
 // A slow machine must not turn a kernel that is about to end into something to wait for.
 TEST(one_connection, a_host_function_that_is_ready_within_the_grace_takes_no_place) {
   for (const bool late : {false, true}) {
     scheduler s({.devices = {{}}, .connections = 1, .grace = 1000});
-    const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
-    const stream_id a = stream();
-    const stream_id b = stream();
+    const auto [a, b] = two_streams(s);
     s.set_time(5000);
     s.submit(kernel_in(a));
     const command_id short_one = s.submit(kernel_in(b));
     s.submit(kernel_in(a));  // stuck, and in front of the host function
     const command_id function = s.submit(host_function_in(b));
-    const command_id behind = s.submit(kernel_in(stream()));
+    const command_id behind = s.submit(kernel_in(two_streams(s).first));
     s.clear_actions();
     s.set_time(late ? 6001 : 6000);
     s.blocks_done(short_one, 1);
@@ -102,9 +107,7 @@ TEST(one_connection, the_grace_is_for_what_commands_took_to_run) {
                      {scheduler::unmeasured, 10, false}};
   for (const auto& c : cases) {
     scheduler s({.devices = {{}}, .connections = 1, .grace = 1000});
-    const auto stream = [&] { return s.create_stream({0}, stream_kind::non_blocking, 0); };
-    const stream_id a = stream();
-    const stream_id b = stream();
+    const auto [a, b] = two_streams(s);
     s.set_time(5000);
     s.submit(kernel_in(a));
     const command_id copy = s.submit(download_in(b));

@@ -18,13 +18,8 @@ using namespace llvm;
 
 namespace {
 
-constexpr std::uint64_t least_width = 64, most_width = 1024;
 constexpr std::uint64_t most_elements = 2;  // of a thread, where one element makes no block
 constexpr unsigned deepest = 8;
-
-bool is_width(std::uint64_t number) {
-  return number >= least_width && number <= most_width && number % 32 == 0;
-}
 
 // The longest side of the array that has a place for each thread, or a few.
 std::uint64_t length_of(Type* type) {

@@ -40,7 +40,7 @@ constexpr std::size_t largest_of_warps = 1800;
 constexpr std::uint32_t widths_of_launches[] = {256, 512, 128};
 // Each takes 0.06 to 0.09 s. More kernels are mostly one template for many widths.
 constexpr std::size_t most_guesses = 6, most_guessed_kernels = 24;
-constexpr std::uint64_t least_width = 64, most_width = 1024, least_side = 8;
+constexpr std::uint64_t least_side = 8;
 constexpr std::uint64_t most_border = 16;  // of both sides
 constexpr std::uint64_t most_shared_bytes = 8u << 10;
 
@@ -50,10 +50,6 @@ bool is_instrumented(const Function& function) {
                                                            Attribute::SanitizeMemory,
                                                            Attribute::SanitizeHWAddress},
                 [&](Attribute::AttrKind kind) { return function.hasFnAttribute(kind); });
-}
-
-bool is_width(std::uint64_t number) {
-  return number >= least_width && number <= most_width && number % 32 == 0;
 }
 
 // Rows and columns of an array that has a place for each thread, perhaps with a column more against
