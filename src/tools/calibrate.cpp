@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "model/profile.hpp"
+#include "output_file.hpp"
 #include "process.hpp"
 #include "toolkit.hpp"
 
@@ -24,11 +25,6 @@ namespace fs = std::filesystem;
 int failed(int status, const std::string& why) {
   fmt::print(stderr, "streambed device calibrate: {}\n", why);
   return status;
-}
-
-bool same_file(const fs::path& a, const fs::path& b) {
-  std::error_code error;
-  return fs::equivalent(a, b, error) && !error;
 }
 
 // The compiler to use; empty when there is none, with the reason in `why`.
@@ -45,7 +41,7 @@ std::string compiler(const calibration_options& options, std::string& why) {
         "PATH, or name its nvcc with --nvcc.";
     return {};
   }
-  if (same_file(found, own_toolkit().nvcc())) {
+  if (same_file(found, own_toolkit().nvcc().string())) {
     why =
         "the nvcc on PATH is Streambed's own, whose programs run on no GPU. Put NVIDIA's in front "
         "of "
@@ -59,6 +55,8 @@ std::string compiler(const calibration_options& options, std::string& why) {
 
 int calibrate(const calibration_options& options) {
   std::error_code error;
+  if (const std::string kept = why_not_replaced(options.output, {".profile"}); !kept.empty())
+    return failed(2, kept);
   if (!options.output.empty() && !options.force && fs::exists(options.output, error))
     return failed(2, fmt::format("{} is there already; --force writes over it", options.output));
   std::string why;

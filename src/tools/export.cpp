@@ -101,6 +101,13 @@ class export_command final : public subcommand {
                  output_);
       return 2;
     }
+    if (const std::string why = why_not_replaced(
+            output_,
+            {".json", ".csv", ".txt", ".perfetto", ".pftrace", ".perfetto-trace", ".trace", ".pb"});
+        !why.empty()) {
+      fmt::print(stderr, "streambed export: {}\n", why);
+      return 2;
+    }
     const outcome<trace::trace> recorded = read_run(trace_);
     if (!recorded) {
       fmt::print(stderr, "streambed export: {}\n", recorded.message());

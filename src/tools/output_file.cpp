@@ -5,13 +5,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+
+#include "trace/format.hpp"
 
 namespace sb::tools {
 
 namespace fs = std::filesystem;
+
+namespace {
+
+// The first bytes of a trace, of drawings, of exports and of a profile that was measured.
+bool begins_as_ours(std::string_view bytes) {
+  const std::string_view trace{reinterpret_cast<const char*>(trace::file_magic.data()),
+                               trace::file_magic.size()};
+  for (const std::string_view beginning :
+       {trace, std::string_view("<!doctype html>"), std::string_view("<svg "),
+        std::string_view("\x89PNG\r\n"), std::string_view("{\"displayTimeUnit\""),
+        std::string_view("operation,kind,name,"), std::string_view("\n ** ")}) {
+    if (bytes.starts_with(beginning)) return true;
+  }
+  // Perfetto: a packet, its length, and in it the description of a track (field 60).
+  if (bytes.starts_with('\n') && bytes.substr(0, 6).find("\xe2\x03") <= 3) return true;
+  return bytes.substr(0, bytes.find('\n')).find("streambed device calibrate") !=
+         std::string_view::npos;
+}
+
+bool write_all(int file, std::string_view rest) {
+  while (!rest.empty()) {
+    const ssize_t written = ::write(file, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return false;
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
 
 bool same_file(const std::string& a, const std::string& b) {
   struct stat first{}, second{};
@@ -37,6 +72,33 @@ std::string why_not_writable(const std::string& path, output_kind kind) {
   ::close(made);
   ::unlink(fs::weakly_canonical(path).c_str());  // of a link, what it leads to
   return {};
+}
+
+std::string why_not_replaced(const std::string& path,
+                             std::initializer_list<std::string_view> endings) {
+  struct stat now{};
+  if (::stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode) || now.st_size == 0) return {};
+  const std::string ending = fs::path(path).extension().string();
+  if (std::find(endings.begin(), endings.end(), ending) != endings.end()) return {};
+  std::ifstream in(path, std::ios::binary);
+  char first[512] = {};
+  in.read(first, sizeof first);
+  if (begins_as_ours({first, static_cast<std::size_t>(in.gcount())})) return {};
+  return "'" + path +
+         "' is there and was not written by streambed, so it is not written over, with --force "
+         "neither. Choose another name, or remove it.";
+}
+
+bool write_whole(const std::string& path, std::string_view contents) {
+  std::string beside = path + ".part-XXXXXX";
+  const int file = ::mkostemp(beside.data(), O_CLOEXEC);
+  if (file < 0) return false;
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  bool done = ::fchmod(file, 0666 & ~mask) == 0 && write_all(file, contents);
+  done = ::close(file) == 0 && done && ::rename(beside.c_str(), path.c_str()) == 0;
+  if (!done) ::unlink(beside.c_str());
+  return done;
 }
 
 bool emptied(const std::string& path) {

@@ -1,7 +1,9 @@
 // Files that a subcommand is about to write.
 #pragma once
 
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 namespace sb::tools {
 
@@ -15,6 +17,16 @@ enum class output_kind {
 
 // Why a file cannot be written, or nothing when it can. Leaves what is there as it is.
 [[nodiscard]] std::string why_not_writable(const std::string& path, output_kind kind);
+
+// Why a file that is there is not written over, even when that is asked for, or nothing when it may
+// be: it is empty, its name has one of these endings, or it begins as what our commands write does.
+// Everything else is somebody's own, such as a source in the place of an output.
+[[nodiscard]] std::string why_not_replaced(const std::string& path,
+                                           std::initializer_list<std::string_view> endings);
+
+// Writes a file as a whole, under another name first: nobody ever sees half of it, and it is no
+// file that was there. False when it cannot be written; then what was there stays.
+[[nodiscard]] bool write_whole(const std::string& path, std::string_view contents);
 
 // Takes out what is in a file. False, and the file stays, when a program is writing its trace
 // there: it has the file mapped, and its next store would be behind the end.

@@ -139,7 +139,7 @@ class run_command final : public subcommand {
     const std::string stem = fs::path(inputs_[0]).stem().string();
     for (const std::string& given : {trace_, page_}) {
       if (given.empty() || force_ || !fs::exists(given)) continue;
-      if (is_input(given)) continue;  // --force would not help
+      if (!why_not_output(given).empty()) continue;  // --force would not help
       return complain(fmt::format("'{}' is there already; --force writes over it", given));
     }
     asked_ = !trace_.empty() || !page_.empty();
@@ -162,14 +162,21 @@ class run_command final : public subcommand {
     return !device_.empty() && same_file(output, device_);
   }
 
+  // Why a file stays as it is, whatever is asked for.
+  [[nodiscard]] std::string why_not_output(const std::string& output) const {
+    if (is_input(output))
+      return fmt::format("'{}' is read by this run and cannot be written", output);
+    return output == trace_ ? why_not_replaced(output, {".sbt"})
+                            : why_not_replaced(output, {".html", ".htm"});
+  }
+
   // What would only fail after the run is said before it.
   [[nodiscard]] bool outputs_are_writable() const {
     if (!page_.empty() && same_file(trace_, page_))
       return complain(fmt::format("the trace and the timeline would both be '{}'", trace_));
     for (const std::string* output : {&trace_, &page_}) {
       if (output->empty()) continue;
-      if (is_input(*output))
-        return complain(fmt::format("'{}' is read by this run and cannot be written", *output));
+      if (const std::string why = why_not_output(*output); !why.empty()) return complain(why);
       const auto kind = output == &trace_ ? output_kind::storage : output_kind::stream;
       if (const std::string why = why_not_writable(*output, kind); !why.empty())
         return complain(fmt::format("'{}' cannot be written: {}", *output, why));

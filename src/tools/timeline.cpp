@@ -130,18 +130,8 @@ class timeline_command final : public subcommand {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return std::fflush(stdout) == 0 ? 0 : complain(1, "the text could not be written");
     }
-    // Under another name first: nobody ever sees half a file.
-    const std::string beside = output_ + ".part";
-    std::ofstream out(beside, std::ios::binary);
-    out << text;
-    out.close();
-    std::error_code failed;
-    if (out) fs::rename(beside, output_, failed);
-    if (!out || failed) {
-      fs::remove(beside, failed);
-      return complain(1, fmt::format("'{}' cannot be written", output_));
-    }
-    return 0;
+    return write_whole(output_, text) ? 0
+                                      : complain(1, fmt::format("'{}' cannot be written", output_));
   }
 
   [[nodiscard]] int write_png(const picture& drawn) const {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -52,6 +53,15 @@ bool has_contents(int descriptor) {
   return ::fstat(descriptor, &what) == 0 && what.st_size != 0;
 }
 
+// Neither its name nor its first bytes are those of a trace: it may be a source, named by mistake.
+bool is_somebody_elses(const std::string& name, int descriptor) {
+  if (name.ends_with(".sbt")) return false;
+  std::array<std::uint8_t, file_magic.size()> first{};
+  const ssize_t got = ::pread(descriptor, first.data(), first.size(), 0);
+  return has_contents(descriptor) &&
+         (got != static_cast<ssize_t>(first.size()) || first != file_magic);
+}
+
 // -1, and errno stays.
 int closed(int descriptor) {
   const int error = errno;
@@ -74,6 +84,10 @@ int open_free(std::string& path, existing_file policy) {
     if (found < 0) return found;
     const bool replaced = policy == existing_file::replace && number == 0;
     if (!is_written_elsewhere(found) && (replaced || !has_contents(found))) {
+      if (replaced && is_somebody_elses(name, found)) {
+        errno = EEXIST;
+        return closed(found);
+      }
       if (replaced && ::ftruncate(found, 0) != 0 && has_contents(found)) return closed(found);
       path = name;
       return found;
@@ -109,8 +123,11 @@ outcome<std::unique_ptr<block_file>> block_file::create(const std::string& path,
   const int descriptor = out_of_the_way(open_free(name, policy));
   if (descriptor < 0) {
     if (errno == EEXIST)
-      return failure{path +
-                     " exists already. Choose another name, or say that it may be replaced."};
+      return failure{path + (policy == existing_file::replace
+                                 ? " is there already and is no trace. Choose another name, or "
+                                   "remove it."
+                                 : " exists already. Choose another name, or say that it may be "
+                                   "replaced.")};
     return failure{"cannot create " + path + ": " + std::strerror(errno)};
   }
   std::unique_ptr<block_file> file(new block_file(descriptor, name));

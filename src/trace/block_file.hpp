@@ -30,8 +30,9 @@
 
 namespace sb::trace {
 
-// `replace`: but not what another process is writing. `beside`: a file that has contents, or that
-// another process is writing, stays. In both cases the new one gets a name with a number.
+// `replace`: but only a trace, and not one that another process is writing. `beside`: a file that
+// has contents, or that another process is writing, stays. In both cases the new one gets a name
+// with a number.
 enum class existing_file { refuse, replace, beside };
 
 // run.sbt becomes run.2.sbt.

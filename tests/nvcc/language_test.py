@@ -359,6 +359,18 @@ class CommandLine(NvccTest):
         self.assertIn("A single input file is required for a non-link phase",
                       self.refused("-c", "a.cu", "b.cu", "-o", "x.o"))
 
+    def test_an_input_is_no_output(self):
+        source = "int main() {}\n"
+        path = self.write("a.cu", source)
+        (path.parent / "link").symlink_to("a.cu")
+        for words in (["-o", "a.cu"], ["-c", "-o", "a.cu"], ["-o", "link"], ["-MMD", "-MF", "a.cu"],
+                      ["-E", "-o", "./a.cu"]):
+            with self.subTest(words):
+                self.assertIn("is the input file 'a.cu'", self.refused(*words, "a.cu"))
+                self.assertEqual(path.read_text(), source)
+        for words in (["-o", "a"], ["-c", "-o", "a.o"], ["-o", "a"]):
+            self.nvcc(*words, "a.cu")
+
     def test_files_of_NVIDIAs_processors_are_refused(self):
         self.write("a.cu", DOUBLING)
         for flag in ("-ptx", "-cubin", "-fatbin", "--ptx", "-optix-ir"):

@@ -134,6 +134,24 @@ class Timeline(unittest.TestCase):
         self.assertEqual(streambed(trace, "-o", out, "--force").returncode, 0)
         self.assertTrue(out.read_text().startswith("<svg"))
 
+    def test_files_with_names_like_the_output_stay_as_they_are(self):
+        trace, out = self.folder / "out.svg.part", self.folder / "out.svg"
+        trace.write_bytes(self.sample().read_bytes())
+        before = trace.read_bytes()
+        for _ in range(2):
+            answer = streambed(trace, "-o", out, "--force")
+            self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+            self.assertEqual(trace.read_bytes(), before)
+        umask = os.umask(0)
+        os.umask(umask)
+        self.assertEqual(out.stat().st_mode & 0o777, 0o666 & ~umask)
+
+    def test_a_source_is_no_output(self):
+        source = self.folder / "program.cu"
+        source.write_text("mine")
+        self.refused(streambed(self.sample(), "-o", source, "--force"), "program.cu", status=2)
+        self.assertEqual(source.read_text(), "mine")
+
     def test_an_unknown_ending_is_named(self):
         self.refused(streambed(self.sample(), "-o", "out.pdf"), "out.pdf", ".png", status=2)
 

@@ -177,6 +177,30 @@ class RunOutputs(unittest.TestCase):
                     self.refused(option, name, words="is read by this run", program=str(program))
         self.assertEqual(program.read_text(), before)
 
+    def test_a_file_of_somebody_else_is_not_written_over_even_when_asked(self):
+        source = self.path / "kernels.cu"
+        source.write_text("__global__ void k() {}\n")
+        (self.path / "link").symlink_to(source)
+        (self.path / "data.csv").write_text("1,2\n")
+        for option, name in (("--trace", "kernels.cu"), ("--timeline", "kernels.cu"), ("--trace", "link"),
+                             ("--timeline", "link"), ("--trace", "data.csv")):
+            with self.subTest(option=option, name=name):
+                words = f"'{name}' is there and was not written by streambed"
+                self.refused("--force", option, name, words=words)
+                self.refused(option, name, words=words)
+        self.assertEqual(source.read_text(), "__global__ void k() {}\n")
+        self.assertEqual((self.path / "data.csv").read_text(), "1,2\n")
+
+    def test_a_file_that_its_name_or_its_first_bytes_say_is_ours_is_written_over_when_asked(self):
+        (self.path / "old.sbt").write_text("anything")
+        (self.path / "old").write_bytes(b"\x89SBTR\r\n\x1a and more")
+        (self.path / "empty").write_text("")
+        for name in ("old.sbt", "old", "empty"):
+            with self.subTest(name):
+                answer = streambed("run", "--quiet", "--force", "--trace", name, "/bin/echo", "--", "it ran",
+                                   cwd=self.path)
+                self.assertEqual(answer.stdout, "it ran\n", answer.stderr)
+
     def test_a_trace_that_a_program_is_writing_stays_as_it_is(self):
         with open(self.path / "x.sbt", "w") as written:
             written.write("of another run")
@@ -313,6 +337,21 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("--force", again.stderr)
         self.assertEqual(streambed("device", "calibrate", "-o", str(out), "--force", env=env).returncode, 0)
+
+    def test_a_file_that_is_no_profile_is_not_written_over(self):
+        env = self.compiler("echo name = My GPU; echo multiprocessors = 42")
+        source = self.path / "program.cu"
+        source.write_text("int main() {}\n")
+        for name in (source, self.path / "nvcc"):
+            before = name.read_text()
+            answer = streambed("device", "calibrate", "-o", str(name), "--force", env=env)
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn("is there and was not written by streambed", answer.stderr)
+            self.assertEqual(name.read_text(), before)
+        unnamed = self.path / "mine"
+        for _ in range(2):
+            answer = streambed("device", "calibrate", "-o", str(unnamed), "--force", env=env)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
 
     def test_nonsense_from_the_device_is_no_profile(self):
         out = self.path / "gpu.profile"

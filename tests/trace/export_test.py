@@ -206,6 +206,24 @@ class Export(unittest.TestCase):
         self.assertEqual(answer.returncode, 2)
         self.assertEqual(trace.read_bytes(), before)
 
+    def test_a_file_of_somebody_else_is_never_the_output(self):
+        trace, source = self.trace("complete"), self.folder / "program.cu"
+        source.write_text("mine")
+        link = self.folder / "link"
+        link.symlink_to(source)
+        for out in (source, link):
+            answer = self.export(trace, "--format", "csv", "-o", out, "--force")
+            self.assertEqual(answer.returncode, 2)
+            self.assertIn(b"was not written by streambed", answer.stderr)
+            self.assertEqual(source.read_text(), "mine")
+
+    def test_what_an_export_wrote_is_replaced_whatever_its_name_is(self):
+        trace, out = self.trace("complete"), self.folder / "of_any_name"
+        for one in ("csv", "chrome", "text", "perfetto", "csv"):
+            answer = self.export(trace, "--format", one, "-o", out, "--force")
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertTrue(out.read_text().startswith("operation,"))
+
     def test_bad_traces_are_a_message_and_no_file(self):
         good = self.trace("complete").read_bytes()
         bad = {"foreign": b"hello\n", "empty": b"", "newer": good[:8] + bytes([good[8] + 1]) + good[9:],

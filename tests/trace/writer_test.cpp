@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "written.hpp"
@@ -476,9 +478,22 @@ TEST_F(TraceWriter, AFileThatIsBeingWrittenStaysAndTheNewOneHasANumber) {
   EXPECT_EQ(read("x.sbt").head.program, "program");
 }
 
+TEST_F(TraceWriter, OnlyATraceIsReplaced) {
+  opened("x.sbt")->close(ending::complete, false, 5);
+  EXPECT_TRUE(writer::open(path("x.sbt"), header{}, existing_file::replace));
+  const std::string source = "int main() {}\n";
+  for (const std::string& text : {source, std::string("\x89")}) {
+    std::ofstream(path("program.cu")) << text;
+    const auto out = writer::open(path("program.cu"), header{}, existing_file::replace);
+    ASSERT_FALSE(out);
+    EXPECT_NE(out.message().find("is no trace"), std::string::npos) << out.message();
+    EXPECT_EQ(std::filesystem::file_size(path("program.cu")), text.size());
+  }
+}
+
 TEST_F(TraceWriter, AFileThatCannotBeMadeEmptySaysWhy) {
   const int sealed = ::memfd_create("sealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  ASSERT_EQ(::write(sealed, "old", 3), 3);
+  ASSERT_EQ(::write(sealed, file_magic.data(), file_magic.size()), ssize_t{file_magic.size()});
   ASSERT_EQ(::fcntl(sealed, F_ADD_SEALS, F_SEAL_SHRINK), 0);
   const auto out =
       writer::open("/proc/self/fd/" + std::to_string(sealed), header{}, existing_file::replace);

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -23,6 +24,17 @@ std::string joined(const arguments& line) {
 bool is_source(input_kind kind) {
   return kind == input_kind::cuda || kind == input_kind::c || kind == input_kind::cxx ||
          kind == input_kind::preprocessed;
+}
+
+// What is read is never written, whatever name or link it is given by.
+void refuse_outputs_that_are_inputs(const options& o) {
+  for (const std::string& output : {o.output, o.dependency_file, o.time_file}) {
+    for (const input& each : o.inputs) {
+      std::error_code none_there;
+      if (!output.empty() && std::filesystem::equivalent(each.path, output, none_there))
+        throw fatal_error("The output file '" + output + "' is the input file '" + each.path + "'");
+    }
+  }
 }
 
 }  // namespace
@@ -108,6 +120,8 @@ int driver::run() {
   if (!linking && !o_.output.empty() && sources > 1)
     throw fatal_error(
         "A single input file is required for a non-link phase when an outputfile is specified");
+
+  refuse_outputs_that_are_inputs(o_);
 
   if (o_.stop_after == phase::preprocess || o_.stop_after == phase::dependencies) {
     for (const input& source : o_.inputs)
