@@ -1,5 +1,6 @@
 """What a finding of `streambed explain` says it costs is what the program gains when it is changed so."""
 
+import csv
 import json
 import pathlib
 import subprocess
@@ -22,8 +23,8 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / "advice", PROGRAM)
-        command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / "other_ways", PROGRAM.with_name("other_ways.cu"))
+        for name in ("advice", "other_ways", "urgent"):
+            command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
     def tearDownClass(cls):
@@ -128,6 +129,31 @@ class Advice(unittest.TestCase):
     def test_a_wait_for_an_event_that_the_data_needs(self):
         rules = [finding["rule"] for finding in self.explained("send_back", "as_is", 1, 0)["findings"]]
         self.assertNotIn("needless-event-wait", rules)
+
+    def urgent(self, *words):
+        """What is found, and when the urgent kernel ends and the run."""
+        trace = self.folder / "urgent.sbt"
+        command(TOOLKIT / "bin" / "streambed", "run", self.folder / "urgent", "--device", "h200", "--force", "--quiet",
+                "--trace", trace, "--", *words)
+        facts = json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace))
+        rows = csv.DictReader(command(TOOLKIT / "bin" / "streambed", "export", trace, "--format", "csv").splitlines())
+        ends = [int(row["ended"]) for row in rows if "answer" in row["name"]]
+        return facts["findings"], ends[-1], facts["run"]["length"]
+
+    def test_urgent_work_that_waits_for_what_it_does_not_need_though_the_run_ends_as_before(self):
+        for how, rule in (("event", "needless-event-wait"), ("default", "default-stream-barrier")):
+            found, end, length = self.urgent(how, "as_is")
+            none, then, as_before = self.urgent(how, "applied")
+            self.assertEqual([finding["rule"] for finding in found], [rule])
+            self.assertEqual(none, [])
+            self.assertLess(abs(length - as_before), 3000)
+            self.assertLessEqual(abs(found[0]["cost"] - (end - then)) * 100, 2 * (end - then))
+            self.assertIn("The run as a whole ends no earlier", found[0]["why"])
+
+    def test_urgent_work_that_waits_for_what_it_needs_and_other_work_that_waits(self):
+        for how in ("event", "default"):
+            for what in ("needs", "equal"):
+                self.assertEqual(self.urgent(how, what)[0], [])
 
     def test_streams_for_kernels_that_leave_room(self):
         for blocks in (33, 132, 264, 600):  # the last in waves of 528

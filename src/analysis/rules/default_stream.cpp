@@ -7,13 +7,21 @@
 namespace sb::analysis {
 
 void find_default_stream_barrier(const evidence& e, findings& out) {
-  const std::vector<held_operation> held = held_by(e.t, trace::wait_cause::legacy_barrier);
+  std::vector<held_operation> held = held_by(e.t, trace::wait_cause::legacy_barrier);
   if (held.empty()) return;
   program changed = e.p;
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   make_non_blocking(changed);
-  const nanoseconds cost = e.gain(changed);
-  if (!e.worth(cost)) return;
+  nanoseconds cost = e.gain(changed);
+  urgent_gain urgent;
+  if (!e.worth(cost)) {
+    urgent = gain_of_urgent(e, changed, held);
+    if (urgent.operation == none) return;
+    cost = urgent.time;
+    std::erase_if(held, [&](const held_operation& h) {
+      return !is_more_urgent(e.t, h.operation, h.by.from);
+    });
+  }
 
   finding f;
   f.rule = "default-stream-barrier";
@@ -23,6 +31,7 @@ void find_default_stream_barrier(const evidence& e, findings& out) {
       "The default stream and the streams of cudaStreamCreate wait for each other: work on it "
       "starts "
       "when everything before it on those streams is done, and they go on when it is done.";
+  if (urgent.operation != none) f.why += words_of(e.t, urgent);
   f.change =
       "Create the streams with cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), or give "
       "this work a stream of its own, and order what needs it with events. Compiling with "

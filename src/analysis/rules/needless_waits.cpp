@@ -16,16 +16,19 @@ namespace {
 
 constexpr std::size_t most_lines = 16;
 
-}  // namespace
-
-void find_needless_waits(const evidence& e, findings& out) {
-  const trace::trace& t = e.t;
+std::vector<held_operation> held_by_records(const trace::trace& t) {
   std::vector<held_operation> held;
   for (const held_operation& h : held_by(t, trace::wait_cause::event)) {
     const trace::operation& o = t.operations[h.operation];
     if (o.kind == trace::operation_kind::event_wait && o.record != none) held.push_back(h);
   }
-  if (!e.worth(total(held)) || !can_be_followed(t, e.p)) return;
+  return held;
+}
+
+std::vector<number> find_needless(const evidence& e) {
+  const trace::trace& t = e.t;
+  const std::vector<held_operation> held = held_by_records(t);
+  if (!e.worth(total(held)) || !can_be_followed(t, e.p)) return {};
 
   // A line is left out as a whole; without lines, one wait by itself.
   const auto line = [&](number operation) {
@@ -56,14 +59,43 @@ void find_needless_waits(const evidence& e, findings& out) {
     changed = std::move(less);
     waits.insert(waits.end(), these.begin(), these.end());
   }
-  if (waits.empty()) return;
   std::sort(waits.begin(), waits.end());
+  return waits;
+}
 
-  const nanoseconds cost = e.gain(changed);
-  if (!e.worth(cost)) return;
+program without(const program& p, const std::vector<number>& waits) {
+  program less = p;
+  for (const number wait : waits) less.tasks[wait].record = none;
+  return less;
+}
+
+}  // namespace
+
+const std::vector<number>& evidence::needless_waits() const {
+  if (!needless_) needless_ = find_needless(*this);
+  return *needless_;
+}
+
+void find_needless_waits(const evidence& e, findings& out) {
+  const trace::trace& t = e.t;
+  std::vector<number> waits = e.needless_waits();
+  if (waits.empty()) return;
+  std::vector<held_operation> held = held_by_records(t);
   std::erase_if(held, [&](const held_operation& h) {
     return !std::binary_search(waits.begin(), waits.end(), h.operation);
   });
+
+  nanoseconds cost = e.gain(without(e.p, waits));
+  urgent_gain urgent;
+  if (!e.worth(cost)) {
+    // Without the others, too, all that meets in memory keeps its order.
+    std::erase_if(
+        held, [&](const held_operation& h) { return !is_more_urgent(t, h.operation, h.by.from); });
+    waits = operations_of(held);
+    urgent = gain_of_urgent(e, without(e.p, waits), held);
+    if (urgent.operation == none) return;
+    cost = urgent.time;
+  }
 
   finding f;
   f.rule = "needless-event-wait";
@@ -73,6 +105,7 @@ void find_needless_waits(const evidence& e, findings& out) {
       "Nothing in front of the event writes memory that is used behind the wait, and nothing "
       "behind "
       "the wait writes memory that is used in front of the event.";
+  if (urgent.operation != none) f.why += words_of(t, urgent);
   f.change = "Leave out the cudaStreamWaitEvent.";
   f.cost = cost;
   add_operations(t, f, waits);

@@ -127,7 +127,11 @@ void find_priority_inversion(const evidence& e, findings& out) {
        {trace::wait_cause::event, trace::wait_cause::queue_head, trace::wait_cause::engine_busy}) {
     for (const held_operation& h : held_by(e.t, cause)) {
       const trace::operation &o = e.t.operations[h.operation], &by = e.t.operations[h.by.from];
-      if (o.stream == by.stream || priority(h.operation) >= priority(h.by.from)) continue;
+      if (o.stream == by.stream || !is_more_urgent(e.t, h.operation, h.by.from)) continue;
+      // No priority is to be given to what need not be waited for; another rule tells of that.
+      if (cause == trace::wait_cause::event &&
+          std::binary_search(e.needless_waits().begin(), e.needless_waits().end(), h.operation))
+        continue;
       if (cause == trace::wait_cause::queue_head) {
         set_connections(changed, 32);
         queues = true;

@@ -41,10 +41,13 @@ struct evidence {
   // Looked for once.
   [[nodiscard]] const std::vector<repeated_call>& repeated_calls() const;
   [[nodiscard]] const allocation_parts& parts() const;
+  // Waits for events, in order, that the data does not need; only where some took time.
+  [[nodiscard]] const std::vector<number>& needless_waits() const;
 
  private:
   mutable std::optional<allocation_parts> parts_;
   mutable std::optional<std::vector<repeated_call>> repeated_;
+  mutable std::optional<std::vector<number>> needless_;
 };
 
 using findings = std::vector<finding>;
@@ -103,6 +106,20 @@ struct held_operation {
 [[nodiscard]] std::vector<number> operations_of(const std::vector<held_operation>& held);
 // "kernel b on stream 2 waited for kernel a on stream 1: 12 µs"; the longest first.
 void describe(const trace::trace& t, finding& f, const std::vector<held_operation>& held);
+
+// Whether the stream of an operation has a higher priority than that of another one.
+[[nodiscard]] bool is_more_urgent(const trace::trace& t, number operation, number other);
+
+// How much earlier urgent work ends after a change that makes the run no longer: the operation that
+// gains most, of the streams that less urgent ones held. None where that is not worth mentioning.
+struct urgent_gain {
+  nanoseconds time = 0;
+  number operation = none;
+};
+[[nodiscard]] urgent_gain gain_of_urgent(const evidence& e, const program& changed,
+                                         const std::vector<held_operation>& held);
+// A sentence behind others, which says that the cost is this.
+[[nodiscard]] std::string words_of(const trace::trace& t, const urgent_gain& gain);
 
 // What the host's memory says about the waits of a loop.
 enum class host_use : std::uint8_t {
