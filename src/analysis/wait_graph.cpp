@@ -54,6 +54,12 @@ wait_graph::wait_graph(const trace::trace& t, guesses which)
     if (!c.returned && c.thread != none) add_thread(c);
   }
   add_stuck();
+  const bool stopped = t.head.end == trace::ending::stopped && which == guesses::no;
+  if (stopped) {
+    add_askers();
+    add_lookers();
+    return;
+  }
   if (which == guesses::yes && t.stuck.empty()) find_outside();
   for (number i = 0; which == guesses::yes && i < t.operations.size(); ++i) {
     if (pending(i) && t.operations[i].started != never) add_memory(i);
@@ -454,7 +460,7 @@ std::string wait_graph::sentence(node n, node on) const {
                                       between(n, on).size());
   if (const std::size_t hole = why.find("{}"); hole != std::string::npos)
     why.replace(hole, 2, name(on));
-  return name(n) + " " + why;
+  return name(n) + (l != nullptr ? l->aside : " ") + why;
 }
 
 std::string wait_graph::state(node n) const {
@@ -462,17 +468,26 @@ std::string wait_graph::state(node n) const {
     return name(n) + " " + known->second;
   if (std::find(outside_.begin(), outside_.end(), n) != outside_.end()) {
     const auto thread = static_cast<number>(n - trace_.operations.size());
+    const bool stopped = trace_.head.end == trace::ending::stopped;
     return fmt::format(
-        "{} is in none of the runtime's calls{}: it {}waits for a lock, a signal or "
+        "{} is in none of the runtime's calls{}: it {}{}waits for a lock, a signal or "
         "another thread",
-        name(n), last_call(thread), thread == 0 ? "" : "has ended, or ");
+        name(n), last_call(thread), thread == 0 ? "" : "has ended, or ",
+        stopped ? "computes, or " : "");
   }
   if (is_thread(n)) return name(n) + " waits, and nothing is pending";
   const trace::operation& o = trace_.operations[n];
   if (o.started == never) return name(n) + " had not started; what it waits for is not recorded";
   const std::string time = text_of_time(trace_.end - std::min(trace_.end, o.started));
-  if (o.kind == trace::operation_kind::host_function)
-    return fmt::format("{} had run for {} and had not returned", name(n), time);
+  if (o.kind == trace::operation_kind::host_function) {
+    const number behind = written_behind(n);
+    return fmt::format("{} had run for {} and had not returned{}", name(n), time,
+                       behind == none
+                           ? ""
+                           : fmt::format("; {}, which comes behind it, writes memory that the host "
+                                         "sees: if it looks for that, neither goes on",
+                                         name(behind)));
+  }
   std::string blocks;
   if (o.left.resident != 0) {
     blocks = fmt::format(": {} of its blocks {} on the device", o.left.resident,

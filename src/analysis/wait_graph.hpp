@@ -37,9 +37,11 @@ class wait_graph {
   // follow each other in their stream, the first and the last.
   [[nodiscard]] std::vector<node> chain(node from, const std::vector<node>& until = {}) const;
   [[nodiscard]] const std::vector<node>& threads() const { return threads_; }  // that wait in calls
-  // Of a run that hangs: threads that are in none of the runtime's calls and wait for something
-  // that nobody is known to have. Where the trace does not say what, all but the first may have
-  // ended.
+  // Calls that threads make again and again to ask whether work is done; one of each.
+  [[nodiscard]] const std::vector<trace::number>& asked() const { return asked_; }
+  // Of a run that hangs or was ended: threads that are in none of the runtime's calls and wait for
+  // something that nobody is known to have. Where the trace does not say what, all but the first
+  // may have ended.
   [[nodiscard]] const std::vector<node>& outside() const { return outside_; }
   // Threads and host functions that wait for a lock that somebody has, or for a thread's end.
   [[nodiscard]] const std::vector<node>& held() const { return held_; }
@@ -81,6 +83,7 @@ class wait_graph {
     bool in_stream = false;  // the order of its stream
     bool either = false;     // one of several such would be enough
     guess guessed = guess::no;
+    std::string aside = " ";  // between the name of the one and why
   };
 
   static bool counts(const link& l, bool firm) { return !firm || l.guessed != guess::anybody; }
@@ -100,6 +103,10 @@ class wait_graph {
   [[nodiscard]] std::vector<node> pending_functions() const;
   [[nodiscard]] bool host_may_write(const trace::operation& o) const;
   void add_thread(const trace::call& c);
+  void add_askers();
+  void add_lookers();
+  [[nodiscard]] trace::number function_of(trace::number thread) const;
+  [[nodiscard]] trace::number written_behind(node function) const;
   void find_outside();
   void add_stuck();
   void add_outside();
@@ -115,6 +122,8 @@ class wait_graph {
   std::map<trace::number, trace::number> last_in_stream_;  // pending ones
   std::vector<node> threads_;                              // that wait
   std::vector<node> outside_;
+  std::vector<node> asking_;  // threads; also those of host functions
+  std::vector<trace::number> asked_;
   std::vector<node> lost_;  // wait for a lock whose holder has ended
   std::vector<node> held_;
   std::map<node, std::string> awaits_;  // "waits for lock 1", as far as the trace has it

@@ -197,6 +197,29 @@ class Hangs(Runs):
         self.assert_in_order(chain[:2], hung)
         self.assert_in_order((*chain, "and 7 more operations were not over"), stopped)
 
+    def test_a_host_that_asks_or_looks_for_ever_is_named(self):
+        program = self.program(HERE / "programs/asking.cu")
+        for how, chain in {
+            "event": ("host thread 0 asks cudaEventQuery (asking.cu:40) again and again,",
+                      "and waits for record of event 0 on stream 0",
+                      "record of event 0 on stream 0 comes behind kernel waits(int volatile*) on stream 0",
+                      "kernel waits(int volatile*) on stream 0 had run for"),
+            "flag": ("host thread 0 is in none of the runtime's calls (its last call was cudaLaunchKernel, asking.cu:43)",
+                     "looks at memory that is perhaps written by kernel sets(int volatile*) on stream 0",
+                     "kernel sets(int volatile*) on stream 0 comes behind kernel waits(int volatile*) on stream 0"),
+            "function": ("host thread 0 waits for kernel sets(int volatile*) on stream 1 in cudaStreamSynchronize",
+                         "host function on stream 1 had run for",
+                         "kernel sets(int volatile*) on stream 1, which comes behind it, writes memory that the host sees"),
+            "asking_function": ("host thread 0 waits for host function on stream 1 in cudaStreamSynchronize",
+                                "host function on stream 1, as it seems on host thread 1, asks cudaEventQuery "
+                                "(asking.cu:18) again and again", "and waits for record of event 0 on stream 0"),
+        }.items():
+            for clock in (("--trace", self.work / "asking.sbt"), ("--device", "h200")):
+                done, _ = self.stopped(program, "all is pending", *clock, argument=how, told=chain)
+                words = " ".join(done.stderr.split())
+                self.assertIn("From what the host waited for, back to what had not ended: - host thread 0", words)
+                self.assert_in_order(chain, words)
+
     def test_a_flag_that_is_set_hangs_nobody(self):
         done = self.run_modelled(HERE / "programs/stuck.cu", arguments=("not",))
         self.assertTrue(done.stdout.endswith("ok\n"))

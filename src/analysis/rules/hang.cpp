@@ -82,6 +82,7 @@ void add_pending(const trace::trace& t, const wait_graph& graph, finding& f) {
   for (number c = 0; c < t.calls.size(); ++c) {
     if (!t.calls[c].returned) calls.push_back(c);
   }
+  calls.insert(calls.end(), graph.asked().begin(), graph.asked().end());
   add_operations(t, f, operations);
   add_calls(t, f, calls);
 }
@@ -100,6 +101,7 @@ void find_pending(const trace::trace& t, const wait_graph& graph, findings& out)
   account told(t, graph, f);
   told.add_chains();
   told.add_others();
+  told.add_outside();
   add_pending(t, graph, f);
   if (!f.operations.empty()) out.push_back(std::move(f));
 }
