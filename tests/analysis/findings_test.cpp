@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+
 #include "findings_checks.hpp"
 #include "program_builder.hpp"
 
@@ -451,6 +453,41 @@ TEST(Findings, MoreStreamsThanEnginesCanUseAreFound) {
   EXPECT_NE(f.title.find("100 streams"), std::string::npos);
   EXPECT_GT(f.cost, 90 * 40_us);
   expect_healthy(many_streams(4));
+}
+
+// Copies in, kernels that leave room beside each other, copies out; streams cost time to make.
+trace::trace streams_with_kernels(int streams, nanoseconds kernel) {
+  program_builder b;
+  b.launch_cost = b.copy_cost = 1_us;
+  std::vector<number> s;
+  for (int i = 0; i < streams; ++i) {
+    b.line(100).allocate("cudaStreamCreate", trace::memory_kind::device, 0);
+    s.push_back(b.stream());
+  }
+  for (int i = 0; i < 100; ++i) {
+    const number stream = s[static_cast<std::size_t>(i % streams)];
+    b.line(101).copy(stream, to_device, 1 << 20, 20_us);
+    b.line(102).kernel(stream, "small", kernel);
+    b.line(103).copy(stream, to_host, 1 << 20, 20_us);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, OfFewerStreamsTheFewestAreNamedThatAreAsGood) {
+  for (const nanoseconds kernel : {40_us, 100_us, 200_us}) {
+    const trace::trace as_is = streams_with_kernels(100, kernel);
+    const finding f = found(as_is, "many-streams");
+    nanoseconds best = as_is.end;
+    for (int streams = 2; streams <= 32; ++streams)
+      best = std::min(best, streams_with_kernels(streams, kernel).end);
+    int named = 0;
+    ASSERT_EQ(std::sscanf(f.change.c_str(), "Use %d streams", &named), 1) << f.change;
+    const nanoseconds then = streams_with_kernels(named, kernel).end;
+    const nanoseconds gained = as_is.end - then;
+    EXPECT_LE((then - best) * 20, as_is.end - best) << named;
+    EXPECT_LE(std::max(f.cost, gained) - std::min(f.cost, gained), gained / 20) << named;
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 import csv
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "other_ways", "urgent"):
+        for name in ("advice", "many_streams", "other_ways", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -130,12 +131,32 @@ class Advice(unittest.TestCase):
         rules = [finding["rule"] for finding in self.explained("send_back", "as_is", 1, 0)["findings"]]
         self.assertNotIn("needless-event-wait", rules)
 
+    def facts(self, program, *words):
+        """What is said of a run, and its trace."""
+        trace = self.folder / f"{program}.sbt"
+        command(TOOLKIT / "bin" / "streambed", "run", self.folder / program, "--device", "h200", "--force", "--quiet",
+                "--trace", trace, "--", *words)
+        return json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace)), trace
+
+    def test_the_number_of_streams_that_is_named_is_the_best(self):
+        for turns, n in ((2000, 1 << 14), (20000, 1 << 14), (40000, 1 << 12)):
+            facts, _ = self.facts("many_streams", 64, turns, n)
+            found = facts["findings"][0]
+            self.assertEqual(found["rule"], "many-streams")
+            named = int(re.search(r"Use (\d+) streams", found["change"])[1])
+            lengths = {}
+            for streams in (named // 2, named, 2 * named):
+                then, _ = self.facts("many_streams", streams, turns, n)
+                lengths[streams] = then["run"]["length"]
+                if streams == named:
+                    self.assertEqual(then["findings"], [])
+            self.assertEqual(min(lengths, key=lengths.get), named, lengths)
+            gained = facts["run"]["length"] - lengths[named]
+            self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (named, found["cost"], gained))
+
     def urgent(self, *words):
         """What is found, and when the urgent kernel ends and the run."""
-        trace = self.folder / "urgent.sbt"
-        command(TOOLKIT / "bin" / "streambed", "run", self.folder / "urgent", "--device", "h200", "--force", "--quiet",
-                "--trace", trace, "--", *words)
-        facts = json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace))
+        facts, trace = self.facts("urgent", *words)
         rows = csv.DictReader(command(TOOLKIT / "bin" / "streambed", "export", trace, "--format", "csv").splitlines())
         ends = [int(row["ended"]) for row in rows if "answer" in row["name"]]
         return facts["findings"], ends[-1], facts["run"]["length"]
