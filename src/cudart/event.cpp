@@ -140,12 +140,6 @@ status wait_in_capture(CUstream_st& stream, CUevent_st& event, unsigned flags) {
   return status::success;
 }
 
-// A record that was reached is done; whether another is takes the engine's lock.
-bool is_done(const CUevent_st& event, command_id record) {
-  return event.state->reached_record.load(std::memory_order_acquire) == record.value ||
-         the_engine().done(record);
-}
-
 // Waits in steps: the process that recorded it may end meanwhile.
 status wait_for_foreign(engine::shared_event& event, engine::shared_event::ticket record) {
   while (!event.wait(record, std::chrono::milliseconds(50))) {
@@ -252,7 +246,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
     }
     // Checked for races, the wait counts even where it has nothing to wait for.
     if ((*stream)->kind != stream_kind::legacy && !engine::races_checked() &&
-        is_done(**event, record)) {
+        the_engine().known_done(*(*event)->state, record)) {
       the_engine().idle_wait((*stream)->id, *(*event)->state);
       return status::success;
     }

@@ -222,6 +222,11 @@ bool engine::done(command_id id) {
   });
 }
 
+bool engine::known_done(const event_state& event, command_id record) {
+  if (event.reached_record.load(std::memory_order_acquire) == record.value) return true;
+  return !impl_->works_at_once() && done(record);
+}
+
 bool engine::idle(stream_id stream) {
   impl_->wait_behind_blocked(stream);
   return impl_->ask([&] {

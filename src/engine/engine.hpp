@@ -117,6 +117,10 @@ class engine {
   void wait_for_blocked_calls();
 
   [[nodiscard]] bool done(command_id id);
+  // The same for the newest record of an event, for who can wait for it as well. By the real clock
+  // nobody is asked for it: a record with nothing before it was reached in its call, and for any
+  // other the answer of this moment is as good as one that has waited for the engine's lock.
+  [[nodiscard]] bool known_done(const event_state& event, command_id record);
   [[nodiscard]] bool idle(stream_id stream);  // as cudaStreamQuery sees it
   [[nodiscard]] bool idle(device_id device);
   // The program was told that they are: its thread comes after them (races.hpp).

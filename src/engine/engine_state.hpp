@@ -123,6 +123,7 @@ struct engine::impl final : kernel_sink {
   // engine_submit.cpp. Without the lock:
   node* new_node(stream_id stream, operation what);
   command_id post(node* n);
+  void note_record(node& n);
   command_id submit_now(node* n, std::span<const command_id> after);
   bool take_room(stream_id stream, queue_class queue, std::uint32_t limit);
   void take_turn(node& n, queue_class queue);

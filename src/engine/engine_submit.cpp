@@ -94,13 +94,15 @@ void fetch(const node& n) {
   for (std::size_t at = 0; at < sizeof(submission); at += 64) __builtin_prefetch(begin + at);
 }
 
-// Whoever asks for the event's newest record from now on gets this one.
-void note_record(node& n) {
-  if (auto* record = std::get_if<record_operation>(&n.what); record != nullptr && record->event)
-    record->event->last_record.store(n.id.value, std::memory_order_release);
-}
-
 }  // namespace
+
+// Whoever asks for the event's newest record from now on gets this one.
+void engine::impl::note_record(node& n) {
+  const auto* what = std::get_if<record_operation>(&n.what);
+  if (what == nullptr || !what->event) return;
+  if (record) record->can_be_awaited(n);
+  what->event->last_record.store(n.id.value, std::memory_order_release);
+}
 
 const loaded_kernels::earlier_work* engine::impl::load(const abi::kernel_info* kernel,
                                                        device_id device) {

@@ -413,7 +413,11 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   } else if (const auto* e = std::get_if<record_operation>(&n.what)) {
     if (e->event) r.event = event_of(*e->event);
   } else if (const auto* w = std::get_if<wait_operation>(&n.what)) {
-    if (const node* found = commands_.find(w->record.value)) r.record = found->recorded.number;
+    const trace::number back = record_before(n);
+    if (back != trace::none)
+      r.record = n.traced_as - back;
+    else if (const node* found = commands_.find(w->record.value))
+      r.record = found->recorded.number;
   } else if (std::holds_alternative<foreign_wait_operation>(n.what)) {
     r.name = name_of("an event of another process");
   } else if (const auto* m = std::get_if<marker_operation>(&n.what)) {
@@ -428,18 +432,27 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
   return r;
 }
 
+// How far before a wait its record has its number, if it is known here.
+trace::number recorder::record_before(const submission& n) const {
+  const auto* w = std::get_if<wait_operation>(&n.what);
+  const std::uint32_t record = w != nullptr ? records_.find(w->record.value) : trace::none;
+  return record < n.traced_as ? n.traced_as - record : trace::none;
+}
+
 operation_signs recorder::signs_of(const submission& n) const {
   // Both only grow.
-  return {n, memory_changes_.load(std::memory_order_relaxed) +
-                 stream_changes_.load(std::memory_order_relaxed)};
+  return {n,
+          memory_changes_.load(std::memory_order_relaxed) +
+              stream_changes_.load(std::memory_order_relaxed),
+          record_before(n)};
 }
 
 void recorder::hand_over(node& n) {
   recorded_thread& thread = recorded_thread::own();
   recorded_call& call = thread.call;
   const bool has_call = call.number != trace::none && call.done == trace::none;
-  const trace::number like = has_call ? told_.find(signs_of(n)) : trace::none;
   n.traced_as = out_->begin_operations();
+  const trace::number like = has_call ? told_.find(signs_of(n)) : trace::none;
   if (like == trace::none) return;
   call.done = n.traced_as;
   call.like = like;

@@ -80,6 +80,10 @@ class recorder final : public allocation_observer {
   // Before the calling thread gives a node away: gives it its number, and tells of it here, when it
   // is as one before it, so that the engine's threads need not.
   void hand_over(node& n);
+  // It has its command now, and waits for it may be handed over.
+  void can_be_awaited(const node& n) {
+    if (n.traced_as != trace::none) records_.keep(n.id.value, n.traced_as);
+  }
   // `loading`: what a kernel comes after because it is loaded at its first use.
   void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading);
   // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
@@ -206,6 +210,7 @@ class recorder final : public allocation_observer {
   void adopt(recorded_thread& thread);
   trace::annotation_record annotation(const annotation_text& what);
   trace::call_record told_of(recorded_thread& thread);
+  [[nodiscard]] trace::number record_before(const submission& n) const;
   [[nodiscard]] operation_signs signs_of(const submission& n) const;
   std::uint32_t new_note(trace::number operation) {
     std::uint32_t at = 0;
@@ -334,6 +339,7 @@ class recorder final : public allocation_observer {
   std::atomic<std::uint64_t> memory_changes_{0};
   std::atomic<std::uint64_t> stream_changes_{0};
   told_operations told_;
+  record_numbers records_;
   std::mutex names_mutex_;
   name_cache names_;  // written under names_mutex_
 

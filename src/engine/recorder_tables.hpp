@@ -41,6 +41,28 @@ class name_cache {
   std::array<std::atomic<std::uint64_t>, size> entries_{};
 };
 
+// The numbers of the last records of events that were handed over, by their commands. A cache:
+// two commands of one place take turns. Thread-safe.
+class record_numbers {
+ public:
+  static constexpr std::uint32_t unknown = 0xffffffff;
+
+  [[nodiscard]] std::uint32_t find(std::uint64_t command) const {
+    const std::uint64_t e = entries_[command % size].load(std::memory_order_relaxed);
+    return e >> 32 == key(command) ? static_cast<std::uint32_t>(e) : unknown;
+  }
+  void keep(std::uint64_t command, std::uint32_t number) {
+    entries_[command % size].store(key(command) << 32 | number, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t size = 1024;
+  // What is not in the place already. 0 is for none: such a command is 2^42 before this one, or
+  // has its place for the first time.
+  static std::uint64_t key(std::uint64_t command) { return (command / size + 1) & 0xffffffff; }
+  std::array<std::atomic<std::uint64_t>, size> entries_{};
+};
+
 // What ids stand for that are given out in their order and live for a while. An id that outlives
 // many younger ones makes room for them. Not thread-safe.
 template <class T>

@@ -5,7 +5,7 @@
 
 namespace sb::engine {
 
-operation_signs::operation_signs(const submission& n, std::uint64_t changes) {
+operation_signs::operation_signs(const submission& n, std::uint64_t changes, trace::number back) {
   if (n.as.order != command_order::in_stream) return;
   add(static_cast<std::uint32_t>(n.what.index()) |
           static_cast<std::uint32_t>(static_cast<std::uint8_t>(n.as.priority)) << 8,
@@ -19,6 +19,8 @@ operation_signs::operation_signs(const submission& n, std::uint64_t changes) {
     add_fill(*f);
   else if (const auto* e = std::get_if<record_operation>(&n.what))
     add_event(e->event.get());
+  else if (std::holds_alternative<wait_operation>(n.what) && back != trace::none)
+    add(back);
   else
     full_ = true;
   if (full_) count_ = 0;

@@ -20,8 +20,9 @@ class operation_signs {
  public:
   static constexpr std::size_t most = 24;
 
-  // `changes` counts what may happen to streams and memory. Empty: nothing is like it.
-  operation_signs(const submission& n, std::uint64_t changes);
+  // `changes` counts what may happen to streams and memory; `back` is how far before a wait its
+  // record has its number. Empty: nothing is like it.
+  operation_signs(const submission& n, std::uint64_t changes, trace::number back = trace::none);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::size_t size() const { return count_; }

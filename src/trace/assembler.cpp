@@ -251,6 +251,7 @@ void assembler::add_done(number self, const call_record& call) {
   operation end = std::move(op);  // it may be over already
   op = result.operations[call.like];
   op.call = self;
+  if (op.record != none) op.record = call.done - (call.like - op.record);
   op.called = op.queued = op.ready = op.started = call.begin;
   op.ended = call.end;
   op.waits.clear();

@@ -12,7 +12,7 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 12;
+inline constexpr std::uint32_t format_version = 13;
 // 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over; 7 says nothing
 // of what kernels need; in 8 nobody who holds a lock has ended; 9 says nothing of blocks;
 // in 10 each question is a call; 11 does not say for what a thread waited.

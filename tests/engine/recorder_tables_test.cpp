@@ -64,5 +64,29 @@ TEST(recorder_tables, operations_that_take_turns_stay_known) {
   }
 }
 
+TEST(recorder_tables, waits_are_alike_whose_records_are_as_far_before_them) {
+  submission n;
+  n.what = wait_operation{command_id{9}};
+  const auto told = std::make_unique<told_operations>();
+  told->keep(operation_signs(n, 17, 3), 5);
+  n.what = wait_operation{command_id{12}};
+  EXPECT_EQ(told->find(operation_signs(n, 17, 3)), 5u);
+  EXPECT_EQ(told->find(operation_signs(n, 17, 4)), trace::none);
+  EXPECT_TRUE(operation_signs(n, 17).empty());
+}
+
+TEST(recorder_tables, the_number_of_a_record_is_that_of_its_command_or_unknown) {
+  const auto numbers = std::make_unique<record_numbers>();
+  for (const std::uint64_t command : {0u, 1u, 5u, 1024u})
+    EXPECT_EQ(numbers->find(command), record_numbers::unknown);
+  numbers->keep(0, 7);
+  numbers->keep(5, 8);
+  EXPECT_EQ(numbers->find(0), 7u);
+  EXPECT_EQ(numbers->find(5), 8u);
+  numbers->keep(5 + 1024, 9);  // the same place
+  EXPECT_EQ(numbers->find(5), record_numbers::unknown);
+  EXPECT_EQ(numbers->find(5 + 1024), 9u);
+}
+
 }  // namespace
 }  // namespace sb::engine

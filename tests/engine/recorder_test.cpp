@@ -148,6 +148,8 @@ TEST(recorder, work_that_is_handed_over_is_recorded_as_if_each_were_told_as_a_wh
                 s, launch(counts, {i == 50 ? 2u : 1u}, {1}, i == 60 ? &others[at] : &numbers[at]));
           });
           call(t.e, "record", [&] { t.e.submit(s, record_operation{event}); });
+          call(t.e, "wait",
+               [&] { t.e.submit(s, wait_operation{command_id{event->last_record.load()}}); });
           call(t.e, "copy", [&] {
             copy_operation c;
             c.destination = &copied[at];
@@ -169,17 +171,18 @@ TEST(recorder, work_that_is_handed_over_is_recorded_as_if_each_were_told_as_a_wh
   std::filesystem::remove(path);
   ASSERT_TRUE(found) << found.message();
   const trace::trace& t = *found;
-  ASSERT_EQ(t.operations.size(), 3u * rounds * threads);
+  constexpr std::size_t each = 4;
+  ASSERT_EQ(t.operations.size(), each * rounds * threads);
   std::array<std::vector<trace::number>, threads> in_stream;
   for (trace::number i = 0; i < t.operations.size(); ++i)
     in_stream[t.operations[i].stream % threads].push_back(i);
   for (const auto& operations : in_stream) {
-    ASSERT_EQ(operations.size(), 3u * rounds);
+    ASSERT_EQ(operations.size(), each * rounds);
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const trace::operation& o = t.operations[operations[i]];
-      const operation_kind kinds[] = {operation_kind::kernel, operation_kind::event_record,
-                                      operation_kind::copy};
-      ASSERT_EQ(o.kind, kinds[i % 3]) << i;
+      const operation_kind kinds[each] = {operation_kind::kernel, operation_kind::event_record,
+                                          operation_kind::event_wait, operation_kind::copy};
+      ASSERT_EQ(o.kind, kinds[i % each]) << i;
       EXPECT_EQ(t.calls[o.call].thread, t.calls[t.operations[operations[0]].call].thread);
       EXPECT_EQ(o.called, t.calls[o.call].begin);
       EXPECT_LE(o.ready, o.started);
@@ -195,9 +198,11 @@ TEST(recorder, work_that_is_handed_over_is_recorded_as_if_each_were_told_as_a_wh
       }
       if (o.kind == operation_kind::kernel) {
         EXPECT_EQ(t.names[o.name], "counts");
-        EXPECT_EQ(o.grid[0], i / 3 == 50 ? 2u : 1u);
+        EXPECT_EQ(o.grid[0], i / each == 50 ? 2u : 1u);
+      } else if (o.kind == operation_kind::event_wait) {
+        EXPECT_EQ(o.record, operations[i - 1]);
       } else if (o.kind == operation_kind::copy) {
-        EXPECT_EQ(o.bytes, i / 3 == 70 ? 2u : 4u);
+        EXPECT_EQ(o.bytes, i / each == 70 ? 2u : 4u);
         EXPECT_EQ(o.engine, trace::engine_kind::host_to_device);
       }
     }

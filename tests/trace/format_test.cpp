@@ -127,9 +127,10 @@ TEST_F(TraceFormat, OtherFilesAreRefusedWithAReason) {
   EXPECT_EQ(problem({}), "x.sbt is empty: nothing was recorded.");
   EXPECT_EQ(problem({'P', 'K', 3, 4}), "x.sbt is not a Streambed trace.");
   bytes newer = stored(sample(6));
-  newer[8] = 13;
+  newer[8] = format_version + 1;
   EXPECT_THAT(problem(newer),
-              HasSubstr("newer Streambed: its format is 13, this one reads up to 12"));
+              HasSubstr("newer Streambed: its format is " + std::to_string(format_version + 1) +
+                        ", this one reads up to " + std::to_string(format_version)));
   bytes older = stored(sample(6));
   older[8] = 3;
   EXPECT_THAT(problem(older),

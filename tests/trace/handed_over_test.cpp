@@ -101,6 +101,43 @@ TEST_F(HandedOver, OperationsThatWereHandedOverAreLeftByAKilledProgram) {
   }
 }
 
+// A wait for an event that is like another one has its record as far before it.
+TEST_F(HandedOver, AWaitThatIsLikeOneBeforeHasItsOwnRecord) {
+  auto out = opened("waits");
+  const auto told = [&](operation_kind kind, number record) {
+    submitted_record r;
+    r.kind = kind;
+    r.record = record;
+    return out->submitted(r);
+  };
+  const number record = told(operation_kind::event_record, none);
+  const number between = told(operation_kind::marker, none);
+  const number wait = told(operation_kind::event_wait, record);
+  call_record call;
+  call.thread = out->thread("main");
+  call.name = out->name("cudaStreamWaitEvent");
+  call.handed_over = true;
+  thread_local pending_lane lane;
+  constexpr number more = 100;
+  const auto hand_over = [&](number like) {
+    call.done = out->begin_operations();
+    call.like = like;
+    const number which = out->begin_call();
+    ASSERT_TRUE(out->hand_over(lane, which, call));
+    out->returned(lane, which, call);
+  };
+  for (number i = 0; i < more; ++i)
+    for (const number like : {record, between, wait}) hand_over(like);
+  out->close(ending::complete, false, 10);
+  const trace found = read("waits");
+  ASSERT_EQ(found.operations.size(), 3 * (more + 1));
+  for (number i = 0; i < found.operations.size(); i += 3) {
+    EXPECT_EQ(found.operations[i].record, none);
+    EXPECT_EQ(found.operations[i + 1].record, none);
+    EXPECT_EQ(found.operations[i + 2].record, i);
+  }
+}
+
 // What most ends are told by is shorter to run, not another record.
 TEST_F(HandedOver, APlainEndIsTheSameBytesAsOneWithEverything) {
   codec_state plain_state, whole_state;
