@@ -9,6 +9,7 @@
 #include "analysis/replay.hpp"
 #include "analysis/thread_order.hpp"
 #include "analysis/transfers.hpp"
+#include "analysis/waiting_copies.hpp"
 #include "model/profile.hpp"
 
 namespace sb::analysis {
@@ -36,6 +37,7 @@ class guided_run {
   struct start {
     nanoseconds time = never;
     number behind = none;
+    std::uint32_t others = 0;  // streams with copies for the same engine
   };
   std::vector<start> go();
 
@@ -56,6 +58,7 @@ class guided_run {
   std::vector<std::uint64_t> blocks_granted_, running_;
   std::vector<bool> over_;  // its recorded end has passed
   std::vector<start> could_start_;
+  waiting_copies copies_;
   number ending_ = none;
   std::priority_queue<moment, std::vector<moment>, std::greater<>> moments_;
   std::uint64_t order_ = 0;
@@ -71,7 +74,8 @@ guided_run::guided_run(const trace::trace& recorded, const program& p)
       blocks_granted_(p.tasks.size(), 0),
       running_(p.tasks.size(), 0),
       over_(p.tasks.size(), false),
-      could_start_(p.tasks.size()) {
+      could_start_(p.tasks.size()),
+      copies_(p) {
   for (const program_stream& s : p.streams) {
     streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
   }
@@ -122,6 +126,7 @@ void guided_run::submit(number operation) {
       if (commands_[other].valid()) after.push_back(commands_[other]);
     }
   }
+  copies_.came(operation);
   commands_[operation] = scheduler_.submit(c, after);
 }
 
@@ -137,7 +142,7 @@ void guided_run::follow() {
           break;
         case sched::action_kind::start:
           if (program_.tasks[operation].what.kind != command_kind::kernel) {
-            could_start_[operation] = {now_, ending_};
+            could_start_[operation] = {now_, ending_, copies_.begins(operation)};
           }
           // Recorded as over although the scheduler would only start it now.
           if (over_[operation]) scheduler_.complete({a.id});
@@ -288,9 +293,11 @@ void settle_shared_kernels(const trace::trace& recorded, program& p) {
   for (number i = 0; i < p.tasks.size(); ++i) p.tasks[i].duration = best[i];
 }
 
-start_gaps::streams streams_of(const program& p, number a, number b) {
-  return p.tasks[a].stream == p.tasks[b].stream ? start_gaps::streams::same
-                                                : start_gaps::streams::different;
+start_pair pair_of(const program& p, number behind, number what) {
+  const task &before = p.tasks[behind], &next = p.tasks[what];
+  return {
+      start_class_of(before.what), start_class_of(next.what),
+      before.stream == next.stream ? start_pair::streams::same : start_pair::streams::different};
 }
 
 const timing_profile* timing_of(const trace::trace& recorded) {
@@ -320,10 +327,20 @@ void time_kernels(const trace::trace& recorded, program& p) {
   }
 }
 
+// What an idle copy engine takes to look at other streams, where it does: behind something else
+// than a copy of the same direction.
+nanoseconds looking(const program& p, number operation, number behind, std::uint32_t others) {
+  if (behind == none || others == 0) return 0;
+  const start_class what = start_class_of(p.tasks[operation].what);
+  if (what == start_class_of(p.tasks[behind].what)) return 0;
+  return rounded_ns(others * p.copy_look);
+}
+
 // How long each operation took from where it could start, and which part of the way decided.
 void time_starts(const trace::trace& recorded, program& p) {
   const std::vector<guided_run::start> could_start = guided_run(recorded, p).go();
   p.gaps.fall_back_to(timing_of(recorded));
+  if (const timing_profile* timing = timing_of(recorded)) p.copy_look = timing->copy_look_ns;
   for (number i = 0; i < p.tasks.size(); ++i) {
     task& t = p.tasks[i];
     const trace::operation& o = recorded.operations[i];
@@ -348,7 +365,9 @@ void time_starts(const trace::trace& recorded, program& p) {
     if (arrival && t.held + t.lag <= *arrival) {
       t.start = start_rule::by_arrival;
     } else {
-      gaps.saw_gap(start_class_of(p.tasks[behind].what), what, streams_of(p, i, behind), t.lag);
+      t.looked = std::min(t.lag, looking(p, i, behind, could_start[i].others));
+      t.follows = pair_of(p, behind, i);
+      gaps.saw_gap(t.follows, t.lag - t.looked);
     }
   }
   gaps.settle();
@@ -362,20 +381,22 @@ nanoseconds beginning_of_kernels(const trace::trace& t) {
   return timing == nullptr ? 0 : rounded_ns(timing->kernel_ns);
 }
 
-nanoseconds lag_of(const program& p, number operation, nanoseconds held, number behind) {
+nanoseconds lag_of(const program& p, number operation, nanoseconds held, number behind,
+                   std::uint32_t others) {
   const task& t = p.tasks[operation];
-  if (t.start == start_rule::as_recorded || held == t.held) return t.lag;
+  const nanoseconds looked = looking(p, operation, behind, others);
+  const bool looks_alike = t.start != start_rule::by_gap || looked == t.looked;
+  if (t.start == start_rule::as_recorded || (held == t.held && looks_alike)) return t.lag;
   const start_class what = start_class_of(t.what);
   const bool follows = held != 0 && behind != none;
-  std::optional<nanoseconds> arrival = t.held + t.lag, gap = t.lag;
-  if (t.start == start_rule::by_gap) {
-    arrival = p.gaps.arrival(what);
-  } else if (follows) {
-    gap = p.gaps.gap(start_class_of(p.tasks[behind].what), what, streams_of(p, operation, behind));
-  }
+  std::optional<nanoseconds> arrival = t.held + t.lag, gap = t.lag - t.looked;
+  if (t.start == start_rule::by_gap) arrival = p.gaps.arrival(what);
+  const bool as_recorded =
+      t.start == start_rule::by_gap && follows && pair_of(p, behind, operation) == t.follows;
+  if (follows && !as_recorded) gap = p.gaps.gap(pair_of(p, behind, operation));
   if (!arrival || (follows && !gap)) return t.lag;
   const nanoseconds coming = *arrival - std::min(*arrival, held);
-  return follows ? std::max(coming, *gap) : coming;
+  return follows ? std::max(coming, *gap + looked) : coming;
 }
 
 program program_of(const trace::trace& recorded) {

@@ -80,7 +80,9 @@ struct task {
   std::vector<number> after;
   std::vector<number> loading;  // what it comes after as its kernel's first use
   nanoseconds lag = 0;          // from the moment it may start until it does
+  nanoseconds looked = 0;       // of that, an idle copy engine looked at other streams
   start_rule start = start_rule::as_recorded;
+  start_pair follows;        // by_gap: as it was recorded
   nanoseconds held = 0;      // as it was recorded: from its call until it could start
   nanoseconds duration = 0;  // kernels: with the whole device to itself; copies: with the link
   bool on_link = false;      // copies: slower while one of the other direction is on its way
@@ -104,6 +106,7 @@ struct program {
   sched::machine machine;
   double older_first = 0.5;    // model/shared_device.hpp
   double both_directions = 1;  // of a copy's rate, while there is one in the other direction
+  double copy_look = 0;        // of an idle copy engine, for each other stream with copies
   start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations
@@ -135,9 +138,9 @@ struct program {
 [[nodiscard]] program skeleton_of(const trace::trace& recorded);
 
 // From the moment an operation may start until it does: `held` after its call, `behind` another one
-// that ended then (none: nothing did).
+// that ended then (none: nothing did); `others`: streams that have copies waiting for its engine.
 [[nodiscard]] nanoseconds lag_of(const program& p, number operation, nanoseconds held,
-                                 number behind);
+                                 number behind, std::uint32_t others = 0);
 
 // With the timing: replaying it gives the recorded times.
 [[nodiscard]] program program_of(const trace::trace& recorded);

@@ -7,6 +7,7 @@
 
 #include "analysis/transfers.hpp"
 #include "analysis/wait_recorder.hpp"
+#include "analysis/waiting_copies.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::analysis {
@@ -86,6 +87,7 @@ class run {
   std::vector<sharing> shares_;
   std::vector<device_link> links_;            // by device
   std::vector<std::uint64_t> transfer_ends_;  // by operation: the event that ends it, by its order
+  waiting_copies copies_;
   sched::scheduler scheduler_;
   std::optional<wait_recorder> recorder_;
   std::vector<stream_id> streams_;
@@ -108,6 +110,7 @@ class run {
 run::run(const program& p, record_waits waits)
     : program_(p),
       transfer_ends_(p.tasks.size(), 0),
+      copies_(p),
       scheduler_(p.machine),
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
@@ -402,6 +405,7 @@ void run::submit(number operation) {
   if (makes_stream_busy(c.kind)) last_in_stream_[t.stream] = operation;
   blocks_left_[operation] = std::max<std::uint64_t>(1, c.kernel.blocks);
   if (recorder_) recorder_->submitted(operation);
+  copies_.came(operation);
   const bool waits = c.kind == command_kind::event_wait;
   const bool pending_record = waits && c.record.valid() && !scheduler_.done(c.record);
   commands_[operation] = scheduler_.submit(c, after);
@@ -467,7 +471,8 @@ void run::started(number operation) {
   }
   if (recorder_) recorder_->may_start(operation, now_);
   operation_times& times = result_.operations[operation];
-  times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
+  times.started =
+      now_ + lag_of(program_, operation, now_ - times.queued, ending_, copies_.begins(operation));
   if (!t.on_link) return at(times.started + t.duration, event_kind::operation_ends, operation);
   const number device = program_.streams[t.stream].device;
   links_[device].begin(operation, t.what.direction, times.started, t.duration);

@@ -41,20 +41,21 @@ std::optional<start_gaps::nanoseconds> start_gaps::arrival(start_class what) con
                                                                : timing_->submit_ns);
 }
 
-std::optional<start_gaps::nanoseconds> start_gaps::gap(start_class before, start_class what,
-                                                       streams which) const {
-  if (const auto seen = gaps_.find({before, what, which}); seen != gaps_.end()) {
-    return seen->second.front();
-  }
+std::optional<start_gaps::nanoseconds> start_gaps::gap(const start_pair& pair) const {
+  const auto [before, what, which] = pair;
+  if (const auto seen = gaps_.find(pair); seen != gaps_.end()) return seen->second.front();
   if (timing_ == nullptr) return std::nullopt;
   if (what == start_class::graph_node) return static_cast<nanoseconds>(timing_->graph_gap_ns);
   // A node of a graph may have been of either kind; kernels are what most are.
   const bool computed = before == start_class::compute || before == start_class::graph_node;
-  if (what == start_class::compute && computed) {
-    return static_cast<nanoseconds>(timing_->kernel_gap_ns);
+  if (what == start_class::compute) {
+    const double other = which == start_pair::streams::different ? timing_->wait_gap_ns : 0;
+    return static_cast<nanoseconds>((computed ? timing_->kernel_gap_ns : timing_->engine_gap_ns) +
+                                    other);
   }
   if (is_copy(what) && what == before) {
-    return static_cast<nanoseconds>(which == streams::same ? 0 : timing_->copy_switch_ns);
+    return static_cast<nanoseconds>(which == start_pair::streams::same ? 0
+                                                                       : timing_->copy_switch_ns);
   }
   return static_cast<nanoseconds>(timing_->engine_gap_ns);
 }

@@ -24,7 +24,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "many_streams", "other_ways", "urgent"):
+        for name in ("advice", "many_streams", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -100,6 +100,17 @@ class Advice(unittest.TestCase):
         self.check("pageable-async-copy", 5, "pageable", 16, 0)
         self.check("pageable-async-copy", 5, "pageable", 16, 1)
 
+    def test_pinning_of_what_several_streams_copy(self):
+        """A copy engine that was idle looks at all streams that have copies for it."""
+        for self.device in ("h200", "no-overlap"):
+            for streams, pieces, turns in ((2, 8, 4000), (4, 8, 4000), (4, 16, 20000)):
+                facts = [self.facts("pageable_streams", how, streams, pieces, turns)[0] for how in ("as_is", "applied")]
+                gained = facts[0]["run"]["length"] - facts[1]["run"]["length"]
+                found = facts[0]["findings"][0]
+                self.assertEqual(found["rule"], "pageable-async-copy")
+                self.assertLessEqual(abs(found["cost"] - gained) * 100, gained,
+                                     (self.device, streams, pieces, turns, found["cost"], gained))
+
     def test_pinning_that_takes_longer_than_it_gains_has_no_cost(self):
         before = self.explained("pageable", "as_is", 1, 1)
         self.assertGreaterEqual(self.explained("pageable", "applied", 1, 1)["run"]["length"],
@@ -134,7 +145,7 @@ class Advice(unittest.TestCase):
     def facts(self, program, *words):
         """What is said of a run, and its trace."""
         trace = self.folder / f"{program}.sbt"
-        command(TOOLKIT / "bin" / "streambed", "run", self.folder / program, "--device", "h200", "--force", "--quiet",
+        command(TOOLKIT / "bin" / "streambed", "run", self.folder / program, "--device", self.device, "--force", "--quiet",
                 "--trace", trace, "--", *words)
         return json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace)), trace
 
