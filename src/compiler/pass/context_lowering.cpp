@@ -199,7 +199,8 @@ Value* builtin_value(IRBuilder<>& builder, thread_values& values, StringRef name
 }
 
 // NAME(args...) through the table becomes NAME(self, args...).
-void lower_runtime_call(CallBase& call, slot which, thread_values& values, place_numbers& places) {
+void lower_runtime_call(CallBase& call, slot which, thread_values& values,
+                        const place_numbers& places) {
   IRBuilder<> builder(&call);
   SmallVector<Type*, 8> types;
   SmallVector<Value*, 8> args;
@@ -235,7 +236,7 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values, place
 }
 
 void lower_function(Function& function, bool is_body, const shared_layout& layout,
-                    place_numbers& places) {
+                    const place_numbers& places) {
   thread_values values(function, is_body);
   SmallVector<CallBase*, 16> calls;
   for (Instruction& inst : instructions(function)) {
@@ -269,15 +270,15 @@ void lower_function(Function& function, bool is_body, const shared_layout& layou
 
 }  // namespace
 
-void lower_context(Module& module, ArrayRef<kernel> kernels, const shared_layout& layout) {
+void lower_context(Module& module, ArrayRef<kernel> kernels, const shared_layout& layout,
+                   const call_reach& reach) {
   DenseSet<const Function*> bodies;
   for (const kernel& one : kernels) {
     bodies.insert(one.body);
   }
-  place_numbers places;
+  const place_numbers places(module, reach);
   for (Function& function : module) {
     if (!function.isDeclaration()) {
-      places.add(function);
       lower_function(function, bodies.contains(&function), layout, places);
     }
   }

@@ -4,6 +4,7 @@
 
 #include <llvm/IR/Module.h>
 
+#include "compiler/pass/effects.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/shared_memory.hpp"
 
@@ -12,6 +13,6 @@ namespace sb::pass {
 // A body knows its thread by its arguments. Other functions ask the table for it (`self` slot): the
 // answer is never kept in thread-local storage, because fibers move between OS threads.
 void lower_context(llvm::Module& module, llvm::ArrayRef<kernel> kernels,
-                   const shared_layout& layout);
+                   const shared_layout& layout, const call_reach& reach);
 
 }  // namespace sb::pass

@@ -187,24 +187,33 @@ call_reach::call_reach(Module& module) {
   }
 }
 
+SmallVector<Function*, 4> call_reach::callees(const CallBase& call) const {
+  SmallVector<Function*, 4> found;
+  if (call.isInlineAsm()) {
+    return found;
+  }
+  if (Function* callee = call.getCalledFunction()) {
+    if (!callee->isDeclaration()) {
+      found.push_back(callee);
+    }
+    return found;
+  }
+  for (Function* candidate : address_taken_) {
+    if (candidate->getFunctionType() == call.getFunctionType()) {
+      found.push_back(candidate);
+    }
+  }
+  return found;
+}
+
 SetVector<Function*> call_reach::from(Function& function) const {
   SetVector<Function*> reached;
   reached.insert(&function);
   for (unsigned i = 0; i < reached.size(); ++i) {
     for (Instruction& inst : instructions(reached[i])) {
-      auto* call = dyn_cast<CallBase>(&inst);
-      if (!call || call->isInlineAsm()) {
-        continue;
-      }
-      if (Function* callee = call->getCalledFunction()) {
-        if (!callee->isDeclaration()) {
+      if (auto* call = dyn_cast<CallBase>(&inst)) {
+        for (Function* callee : callees(*call)) {
           reached.insert(callee);
-        }
-        continue;
-      }
-      for (Function* candidate : address_taken_) {
-        if (candidate->getFunctionType() == call->getFunctionType()) {
-          reached.insert(candidate);
         }
       }
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <llvm/ADT/SetVector.h>
+#include <llvm/IR/InstrTypes.h>
 #include <llvm/IR/Module.h>
 
 #include <vector>
@@ -16,6 +17,8 @@ class call_reach {
  public:
   explicit call_reach(llvm::Module& module);
   llvm::SetVector<llvm::Function*> from(llvm::Function& function) const;
+  // Those that a call may enter.
+  llvm::SmallVector<llvm::Function*, 4> callees(const llvm::CallBase& call) const;
 
  private:
   std::vector<llvm::Function*> address_taken_;

@@ -289,7 +289,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     }
     shared_layout layout(module, kernels, reach);
     check_limits(module, ArrayRef(kernels).drop_front(fallbacks.size()));
-    lower_context(module, kernels, layout);
+    lower_context(module, kernels, layout, reach);
   }
   for (kernel& one : kernels) {
     if (one.mode == abi::kernel_mode::loop && !one.stores_thread_index && !one.syncs_grid) {

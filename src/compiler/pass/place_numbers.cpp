@@ -1,10 +1,12 @@
 #include "compiler/pass/place_numbers.hpp"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <vector>
 
@@ -21,49 +23,166 @@ bool asks(const Instruction& inst) {
   return call && called_slot(*call) == slot::active_mask;
 }
 
-// Each block before those that are reached from it, but for the ways back in loops, and the blocks
-// of a loop before those behind it.
-std::vector<BasicBlock*> in_order(Function& function) {
+void add_place(Instruction* before) {
+  IRBuilder<> builder(before);
+  builder.SetCurrentDebugLocation({});
+  auto place = runtime_function(*before->getModule(), slot::active_mask, builder.getInt32Ty(), {});
+  builder.CreateCall(place)->setConvergent();
+}
+
+// The functions that ask, themselves or in one that they call: callees before their callers.
+class asking_functions {
+ public:
+  asking_functions(Module& module, const call_reach& reach) : reach_(reach) {
+    if (none_of(module, [](Function& one) { return any_of(instructions(one), asks); })) {
+      return;
+    }
+    for (Function& function : module) {
+      visit(function);
+    }
+  }
+  [[nodiscard]] ArrayRef<Function*> in_order() const { return asking_.getArrayRef(); }
+  [[nodiscard]] bool are_entered(const CallBase& call) const {
+    return any_of(reach_.callees(call), [&](Function* one) { return asking_.contains(one); });
+  }
+
+ private:
+  void visit(Function& function) {
+    if (!seen_.insert(&function).second) {
+      return;
+    }
+    bool found = any_of(instructions(function), asks);
+    for (Instruction& inst : instructions(function)) {
+      auto* call = dyn_cast<CallBase>(&inst);
+      if (!call) {
+        continue;
+      }
+      for (Function* callee : reach_.callees(*call)) {
+        visit(*callee);
+        found |= asking_.contains(callee);
+      }
+    }
+    if (found) {
+      asking_.insert(&function);
+    }
+  }
+
+  const call_reach& reach_;
+  SmallPtrSet<Function*, 32> seen_;
+  SetVector<Function*> asking_;
+};
+
+void meet_before_calls(Function& function, const asking_functions& asking) {
+  SmallVector<CallBase*, 4> calls;
+  for (Instruction& inst : instructions(function)) {
+    if (auto* call = dyn_cast<CallBase>(&inst); call && asking.are_entered(*call)) {
+      calls.push_back(call);
+    }
+  }
+  for (CallBase* call : calls) {
+    add_place(call);
+  }
+}
+
+void meet_at_the_end_of_rounds(Function& function) {
   DominatorTree dominators(function);
   LoopInfo loops(dominators);
-  std::vector<BasicBlock*> done;  // the last first
-  SmallPtrSet<BasicBlock*, 32> seen;
-  struct step {
-    BasicBlock* block;
-    bool behind;  // all that is reached from it is done
-  };
-  std::vector<step> stack = {{&function.getEntryBlock(), false}};
-  while (!stack.empty()) {
-    auto [block, behind] = stack.back();
-    stack.pop_back();
-    if (behind) {
-      done.push_back(block);
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (none_of(loop->blocks(), [](BasicBlock* block) { return any_of(*block, asks); })) {
       continue;
     }
-    if (!seen.insert(block).second) {
-      continue;
+    SmallVector<BasicBlock*, 4> latches;
+    loop->getLoopLatches(latches);
+    BasicBlock* end =
+        SplitBlockPredecessors(loop->getHeader(), latches, ".round", &dominators, &loops);
+    add_place(end->getTerminator());
+  }
+}
+
+// The blocks of a loop, or of the function where there is none: each before those that are reached
+// from it but by the way back, and all blocks of an inner loop before those behind it.
+class block_order {
+ public:
+  explicit block_order(Function& function) : dominators_(function), loops_(dominators_) {
+    append(nullptr, &function.getEntryBlock());
+  }
+  [[nodiscard]] const std::vector<BasicBlock*>& blocks() const { return blocks_; }
+
+ private:
+  // The block, or the header of the largest loop below `within` that it is in.
+  BasicBlock* whole(BasicBlock* block, const Loop* within) const {
+    Loop* loop = loops_.getLoopFor(block);
+    if (loop == within) {
+      return block;
     }
-    stack.push_back({block, true});
-    // What is on top of the stack is done first, and so comes last: the ways out of the loop.
-    Loop* loop = loops.getLoopFor(block);
-    for (bool leaves : {false, true}) {
-      for (BasicBlock* next : successors(block)) {
-        if ((loop && !loop->contains(next)) == leaves) {
+    while (loop->getParentLoop() != within) {
+      loop = loop->getParentLoop();
+    }
+    return loop->getHeader();
+  }
+
+  SmallVector<BasicBlock*, 8> behind(BasicBlock* part, const Loop* within) const {
+    SmallVector<BasicBlock*, 8> next;
+    if (const Loop* loop = loops_.getLoopFor(part); loop != within) {
+      loop->getExitBlocks(next);
+    } else {
+      append_range(next, successors(part));
+    }
+    erase_if(next, [&](BasicBlock* one) { return within && !within->contains(one); });
+    for (BasicBlock*& one : next) {
+      one = whole(one, within);
+    }
+    return next;
+  }
+
+  void append(const Loop* within, BasicBlock* first) {
+    struct step {
+      BasicBlock* part;
+      bool is_done;  // with all that is reached from it
+    };
+    std::vector<BasicBlock*> done;  // the last first
+    std::vector<step> stack = {{first, false}};
+    SmallPtrSet<BasicBlock*, 32> seen;
+    while (!stack.empty()) {
+      auto [part, is_done] = stack.back();
+      stack.pop_back();
+      if (is_done) {
+        done.push_back(part);
+      } else if (seen.insert(part).second) {
+        stack.push_back({part, true});
+        for (BasicBlock* next : behind(part, within)) {
           stack.push_back({next, false});
         }
       }
     }
+    for (BasicBlock* part : reverse(done)) {
+      if (const Loop* loop = loops_.getLoopFor(part); loop != within) {
+        append(loop, part);
+      } else {
+        blocks_.push_back(part);
+      }
+    }
   }
-  return {done.rbegin(), done.rend()};
-}
+
+  DominatorTree dominators_;
+  LoopInfo loops_;
+  std::vector<BasicBlock*> blocks_;
+};
 
 }  // namespace
 
-void place_numbers::add(Function& function) {
-  if (none_of(instructions(function), asks)) {
-    return;
+place_numbers::place_numbers(Module& module, const call_reach& reach) {
+  const asking_functions asking(module, reach);
+  for (Function* function : asking.in_order()) {
+    meet_before_calls(*function, asking);
+    meet_at_the_end_of_rounds(*function);
+    number(*function);
   }
-  for (BasicBlock* block : in_order(function)) {
+}
+
+void place_numbers::number(Function& function) {
+  const block_order order(function);
+  for (BasicBlock* block : order.blocks()) {
     for (Instruction& inst : *block) {
       if (asks(inst)) {
         numbers_[cast<CallBase>(&inst)] = ++last_;

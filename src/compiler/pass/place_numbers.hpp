@@ -1,5 +1,10 @@
 // Numbers for the places where a thread asks which lanes are there, in the order in which lanes
-// come to them: behind a loop later than in it.
+// come to them: behind a loop later than in it. As lanes at the earliest place go on first, those
+// that a branch or a loop has parted are together again behind it.
+//
+// What comes later though its number is smaller needs a place more, at which lanes wait for each
+// other as if they asked: the end of a round, as the next one passes the same places; and the call
+// of a function that asks, whose places come before those of all that call it.
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>
@@ -7,16 +12,22 @@
 
 #include <cstdint>
 
+#include "compiler/pass/effects.hpp"
+
 namespace sb::pass {
 
 class place_numbers {
  public:
-  void add(llvm::Function& function);
+  // Adds those places to the functions of the module.
+  place_numbers(llvm::Module& module, const call_reach& reach);
+
   [[nodiscard]] std::uint32_t of(const llvm::CallBase& call) const {
     return numbers_.lookup(&call);
   }
 
  private:
+  void number(llvm::Function& function);
+
   llvm::DenseMap<const llvm::CallBase*, std::uint32_t> numbers_;
   std::uint32_t last_ = 0;
 };
