@@ -63,9 +63,9 @@ def main():
     parser.add_argument("--programs", type=int, default=0, help="how many; 0: as many as the time allows")
     parser.add_argument("--seconds", type=float, default=60, help="0: without end")
     parser.add_argument("--kernels", type=int, default=60, help="in each program")
-    parser.add_argument("--kind", action="append", choices=["kernel", "guarded", "tangled", "tile", "line", "linear", "grid",
-                                                           "piece", "spread", "row"],
-                        help="of kernels; may be repeated; all without it")
+    parser.add_argument("--kind", action="append", choices=[*generate.KINDS, *generate.ONLY_HERE],
+                        help="of kernels; may be repeated; without it all that a device could run: not "
+                        + ", ".join(generate.ONLY_HERE))
     parser.add_argument("--keep", default="fuzz-failures")
     options = parser.parse_args()
     seed = options.seed if options.seed is not None else int(time.time() * 1000) % 2**31

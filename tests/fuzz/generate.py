@@ -5,6 +5,8 @@ A program has many kernels; main() runs each with blocks of several shapes and p
 left in memory. Every value is defined: indices stay in range, shared memory is written and read on different
 sides of a barrier, what others see of atomics is only their sum, and floats hold small whole numbers, which a
 fused multiply-add does not change, before they go through maths functions. Other floats: reals.py.
+
+A device prints the same (nvcc -maxrregcount 64: blocks have up to 1024 threads), but for the last bits of powf and its kin.
 """
 
 import pathlib
@@ -327,15 +329,30 @@ class Kernel(lines.Lines, reals.Reals):
         self.emit(f"{self.rng.choice(self.variables)} ^= own[0];")
         self.emit("__syncthreads();")
 
+    def shuffle(self, mask):
+        """What comes from a lane that is not in the mask is not looked at: on a device it is anything."""
+        rng = self.rng
+        target, value, by = rng.choice(self.variables), self.value(1), rng.choice([1, 2, 4, 7, 8, 16])
+        width, at = rng.choice([32, 32, 16, 8]), rng.choice(["3", "t + 1", "b", "in[5]"])
+        lane, last = "(t & 31)", f"{width - 1}u"
+        call, given, source = rng.choice([
+            ("down", by, f"(t & {last}) + {by} > {last} ? {lane} : {lane} + {by}"),
+            ("up", by, f"(t & {last}) < {by} ? {lane} : {lane} - {by}"),
+            ("xor", by, f"({lane} ^ {by}) > ({lane} | {last}) ? {lane} : {lane} ^ {by}"),
+            ("", at, f"({lane} & ~{last}) | (({at}) & {last})")])
+        shuffle = f"__shfl_{call + '_' if call else ''}sync({mask}, {value}, {given}{'' if width == 32 else f', {width}'})"
+        by_what = rng.choice(["+=", "^=", "="])
+        if mask == "~0u":
+            self.emit(f"{target} {by_what} {shuffle};")
+        else:
+            self.emit(f"{{ const u32 from = {source}, got = {shuffle}; if ({mask} >> from & 1) {target} {by_what} got; }}")
+
     def warp(self, mask="~0u"):
         rng = self.rng
+        if rng.random() < 0.4:
+            return self.shuffle(mask)
         target, value = rng.choice(self.variables), self.value(1)
-        width = rng.choice(["", "", ", 16", ", 8"])
         self.emit(f"{target} " + rng.choice([
-            f"+= __shfl_down_sync({mask}, {value}, {rng.choice([1, 2, 4, 8, 16])}{width});",
-            f"^= __shfl_up_sync({mask}, {value}, {rng.randint(1, 9)}{width});",
-            f"+= __shfl_xor_sync({mask}, {value}, {rng.choice([1, 2, 4, 7])}{width});",
-            f"= __shfl_sync({mask}, {value}, {rng.choice(['3', 't + 1', 'b', 'in[5]'])}{width});",
             f"+= __ballot_sync({mask}, {self.condition()});",
             f"^= __any_sync({mask}, {self.condition()}) * 5u;",
             f"+= __all_sync({mask}, {self.condition()});",
@@ -560,14 +577,21 @@ def entry(kernel):
             f'blocks::{which}, {str(getattr(kernel, "cooperative", False)).lower()}, {getattr(kernel, "dynamic", 0)}}}')
 
 
-def program(seed, count, kinds=("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row")):
+# What a device runs as well, with the same results.
+KINDS = ("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row")
+# What fails or waits for ever there.
+ONLY_HERE = ("lanes", "unequal")
+
+
+def program(seed, count, kinds=KINDS):
     rng = random.Random(seed)
     free = bool(flags(seed))
     make = {"kernel": lambda name: Kernel(rng, name, free), "line": lambda name: Line(rng, name),
             "guarded": lambda name: guarded.Guarded(rng, name, free), "tangled": lambda name: tangled.Tangled(rng, name),
             "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free),
             "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free),
-            "spread": lambda name: spread.Spread(rng, name), "row": lambda name: own_rows.OwnRows(rng, name)}
+            "spread": lambda name: spread.Spread(rng, name), "row": lambda name: own_rows.OwnRows(rng, name),
+            "lanes": lambda name: tangled.ByLanes(rng, name), "unequal": lambda name: grids.unequal(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)

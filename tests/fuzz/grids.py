@@ -1,8 +1,9 @@
 """Kernels of cooperative launches, whose blocks meet: in what guarded.py and linear.py do together, and wherever
 tangled.py has its barriers.
 
-All threads that have not returned have passed equally many meetings of the grid at any time: what one leaves in one of
-two halves of memory before a meeting, any other reads between it and the next.
+All threads have passed equally many meetings of the grid at any time: what one leaves in one of two halves of memory before
+a meeting, any other reads between it and the next. So all come to every meeting, each on its way; threads return behind the
+last one. On a device a grid waits for ever for a block whose first thread is gone. Here it does not: unequal().
 """
 
 import guarded
@@ -16,6 +17,12 @@ SYNCS = ["cg::this_grid().sync();", "cg::sync(cg::this_grid());", "{ const cg::g
 
 def kernel(rng, name, free):
     return rng.choice([lambda: Guarded(rng, name, free), lambda: Linear(rng, name, free), lambda: Tangled(rng, name)])()
+
+
+def unequal(rng, name, free):
+    """Threads that have returned, and blocks that have, count as arrived: not for a device."""
+    return rng.choice([lambda: UnequalGuarded(rng, name, free), lambda: UnequalLinear(rng, name, free),
+                       lambda: UnequalTangled(rng, name)])()
 
 
 class Far:
@@ -44,11 +51,27 @@ class Far:
 class InSteps(Far):
     """The blocks meet in one of the steps, and at some of the barriers."""
 
+    rounds_together = ["n & 3", "s % 5", "3"]
+    some_left = False
+
+    def may_meet_all(self):
+        return not self.some_left
+
+    def leave(self):
+        super().leave()
+        self.some_left = True
+
+    def leave_by_case(self):
+        super().leave_by_case()
+        self.some_left = True
+
     def meet(self):
-        return "cg::this_grid().sync(); ++met;" if self.rng.random() < 0.2 else super().meet()
+        if self.may_meet_all() and self.rng.random() < 0.2:
+            return "cg::this_grid().sync(); ++met;"
+        return super().meet()
 
     def step(self):
-        if self.rng.random() < 0.3:
+        if self.may_meet_all() and self.rng.random() < 0.3:
             self.meet_all("met")
         else:
             super().step()
@@ -67,7 +90,9 @@ class Linear(InSteps, linear.Linear):
     pass
 
 
-class Tangled(Far, tangled.Tangled):
+class AtBarriers(Far):
+    """The blocks meet wherever tangled.py has a barrier."""
+
     def meet(self):
         if self.rng.random() < 0.5:
             self.emit(f"own[r & 1][t] = {self.value()};")
@@ -79,3 +104,59 @@ class Tangled(Far, tangled.Tangled):
         # Functions have no name for all threads of the grid.
         every = "(threads * gridDim.x * gridDim.y * gridDim.z)"
         return self.with_memory(super().text().replace("% every]", f"% {every}]"))
+
+
+class Tangled(AtBarriers, tangled.Tangled):
+    """All go the same way, but for branches with one meeting on each side."""
+
+    def __init__(self, rng, name):
+        super().__init__(rng, name)
+        self.returns = False
+
+    def way_value(self):
+        rng = self.rng
+        return rng.choice(["n", "s", f"{rng.randint(1, 99)}u", f"in[{rng.randrange(1024)}]", f"(n + {rng.randint(1, 9)}u)",
+                           "(s >> 1)", "gridDim.x"])
+
+    def way(self):
+        return self.rng.choice([f"({self.way_value()} & 3) == 1", f"({self.way_value()} & 6) != 0", "(n & 1) == 0",
+                                f"{self.way_value()} < {self.way_value()}"])
+
+    def first_round(self):
+        return "(s & 7)"
+
+    def branch(self, leaves):
+        if self.rng.random() < 0.5:
+            return super().branch(leaves)
+        self.emit(f"if ({self.rng.choice(['(w & 1) == 0', 'd < e', '(d & 3) == 1', 'w + blockIdx.x < s'])}) {{")
+        self.one_meeting()
+        self.emit("} else {")
+        self.one_meeting()
+        self.emit("}")
+
+    def one_meeting(self):
+        self.depth += 1
+        self.assign()
+        self.meet()
+        self.depth -= 1
+
+
+class Unequal:
+    """Threads return before meetings, and blocks go to some without the others."""
+
+    rounds_together = guarded.Guarded.rounds_together
+
+    def may_meet_all(self):
+        return True
+
+
+class UnequalGuarded(Unequal, Guarded):
+    pass
+
+
+class UnequalLinear(Unequal, Linear):
+    own_warp = linear.WARP_ID
+
+
+class UnequalTangled(AtBarriers, tangled.ByLanes):
+    pass

@@ -17,6 +17,7 @@ MANY = 1500  # of what a thread keeps to itself; more than 4 KiB
 
 class Guarded(lines.Lines, reals.Reals):
     warps = False  # for blocks of any shape
+    rounds_together = ["n & 3", "s % 5", "3", "blockIdx.x & 1"]  # of a loop that all threads of a block go round
 
     def __init__(self, rng, name, free):
         self.rng, self.name, self.free = rng, name, free
@@ -254,7 +255,7 @@ class Guarded(lines.Lines, reals.Reals):
                 rng.choice([self.leave, self.leave, self.leave_by_case])()
             if rng.random() < 0.25:
                 r = self.name_of("k")
-                self.emit(f"for (u32 {r} = 0; {r} < ({rng.choice(['n & 3', 's % 5', '3', 'blockIdx.x & 1'])}); ++{r}) {{")
+                self.emit(f"for (u32 {r} = 0; {r} < ({rng.choice(self.rounds_together)}); ++{r}) {{")
                 self.depth += 1
                 for _ in range(rng.randint(1, 2)):
                     self.step()

@@ -13,11 +13,15 @@ RANKS = ["threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)",
          "threadIdx.z * blockDim.y * blockDim.x + threadIdx.y * blockDim.x + threadIdx.x",
          "(u32)((size_t)threadIdx.x + (size_t)blockDim.x * threadIdx.y + blockDim.x * blockDim.y * threadIdx.z)"]
 GROUP_RANK = "cg::this_thread_block().thread_rank()"
-WARP_AND_LANE = ["  u32 own_lane, own_warp;", '  asm("mov.u32 %0, %%laneid;" : "=r"(own_lane));',
-                 '  asm("mov.u32 %0, %%warpid;" : "=r"(own_warp));', "  const u32 t = own_warp * 32 + own_lane;"]
+LANE = ["  u32 own_lane;", '  asm("mov.u32 %0, %%laneid;" : "=r"(own_lane));']
+# On a device %warpid is a place in the multiprocessor, where blocks begin anywhere; here the warp's number in its block.
+WARP_OF_RANK = [f"  const u32 own_warp = {GROUP_RANK} / 32;"]
+WARP_ID = ["  u32 own_warp;", '  asm("mov.u32 %0, %%warpid;" : "=r"(own_warp));']
 
 
 class Linear(guarded.Guarded):
+    own_warp = WARP_OF_RANK
+
     def __init__(self, rng, name, free):
         super().__init__(rng, name, free)
         self.lanes = True
@@ -36,7 +40,8 @@ class Linear(guarded.Guarded):
     def indices(self):
         rank = self.rng.choice([*RANKS, GROUP_RANK]) if self.knows == "z" else GROUP_RANK
         row = "0u" if self.knows == "x" else "threadIdx.y"
-        return [*(WARP_AND_LANE if self.knows == "x" else [f"  const u32 t = {rank};"]),
+        number = [*LANE, *self.own_warp, "  const u32 t = own_warp * 32 + own_lane;"]
+        return [*(number if self.knows == "x" else [f"  const u32 t = {rank};"]),
                 f"  const u32 at = {row} * blockDim.x + threadIdx.x, at16 = {row} * 16 + threadIdx.x;",
                 *(["  __shared__ u32 sums_of[32];", "  for (u32 z = t; z < 32; z += threads) sums_of[z] = 0;"]
                   if self.barriers else [])]
