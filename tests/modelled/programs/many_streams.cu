@@ -10,7 +10,7 @@ __global__ void work(float* a, int turns) {
 
 int main(int count, char** words) {
   if (count < 4) return 2;
-  constexpr int pieces = 64, blocks = 8, threads = 256;
+  constexpr int pieces = 64, blocks = 8, threads = 32;
   const int streams = std::atoi(words[1]), turns = std::atoi(words[2]);
   const std::size_t n = std::atoi(words[3]);  // floats of a piece
   float *host, *device;
