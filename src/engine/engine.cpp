@@ -257,7 +257,33 @@ void engine::takes_freed_memory(stream_id stream) {
   impl_->races.join_all(stream);
 }
 
-void engine::impl::wait_for(guard& lock, waiter_id waiter) {
+// Does a copy that the target includes, if nobody has begun with it.
+bool engine::impl::help_with_copy(const sched::wait_target& target, device_id device) {
+  if (races_checked()) return false;  // a lane is a thread of its own there
+  const auto wanted = [&](const node& n) {
+    switch (target.scope) {
+      case sched::wait_scope::command:
+        return n.id == target.command;
+      case sched::wait_scope::stream:
+        return n.as.stream == target.stream;
+      case sched::wait_scope::device:
+        return true;
+      case sched::wait_scope::blocking_streams:
+        break;
+    }
+    return false;
+  };
+  const device_state& d = at(device);
+  for (lane* l : {d.to_device.get(), d.to_host.get(), d.inside.get(), d.between_hosts.get()}) {
+    if (!l->waits()) continue;
+    const signals_put_off quiet;
+    if (l->help(wanted)) return true;
+  }
+  return false;
+}
+
+void engine::impl::wait_for(guard& lock, waiter_id waiter, const sched::wait_target* target,
+                            device_id device) {
   host_wait w;
   waits.push_back({waiter, &w});
   drain();
@@ -267,7 +293,9 @@ void engine::impl::wait_for(guard& lock, waiter_id waiter) {
   if (model)
     model->wait(w);
   else
-    w.wait(cores_to_spare, [&] { return workers->help(w); });
+    w.wait(cores_to_spare, [&] {
+      return workers->help(w) || (target != nullptr && help_with_copy(*target, device));
+    });
   if (record) {
     recorded_call& call = recorder::present();
     call.blocked_ns += trace_ns() - begin;
@@ -310,7 +338,7 @@ status engine::synchronize(const sched::wait_target& target, device_id device) {
       else if (e.record && target.scope == sched::wait_scope::stream)
         e.record->asks_for(target.stream);
       if (!e.scheduler.satisfied(target)) {
-        e.wait_for(lock, e.scheduler.wait(target));
+        e.wait_for(lock, e.scheduler.wait(target), &target, device);
       } else {
         e.drain();
         e.finish(lock);

@@ -167,8 +167,11 @@ struct engine::impl final : kernel_sink {
 
   // engine.cpp. Without the lock:
   void let_attend();
+  bool help_with_copy(const sched::wait_target& target, device_id device);
   // With the lock held:
-  void wait_for(guard& lock, waiter_id waiter);  // leaves without it
+  // Leaves without it. The thread helps with what it waits for, where that is said.
+  void wait_for(guard& lock, waiter_id waiter, const sched::wait_target* target = nullptr,
+                device_id device = {});
   bool markers_settled() const;
   [[nodiscard]] race_set races_before(const sched::wait_target& target) const;
   template <class Question>

@@ -33,6 +33,18 @@ int program_sigaction(int signal, const struct sigaction* action, struct sigacti
 // inherited. Answers which it blocked before.
 sigset_t take_only_faults();
 
+// The program's signals wait while its thread does what others are for.
+class signals_put_off {
+ public:
+  signals_put_off() : before_(take_only_faults()) {}
+  ~signals_put_off() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  signals_put_off(const signals_put_off&) = delete;
+  signals_put_off& operator=(const signals_put_off&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 // A stack for signal handlers of the calling thread: the ordinary one may have overflowed.
 class signal_stack {
  public:

@@ -17,6 +17,7 @@ void lane::push(node& n) {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
     nodes_.push_back(&n);
+    waits_.store(true, std::memory_order_relaxed);
     if (!thread_.joinable()) {
       over_ = false;
       thread_ = std::thread([this] { main(); });
@@ -34,7 +35,7 @@ bool lane::stop(std::chrono::milliseconds patience) {
     thread_.detach();
     return false;
   }
-  if (!changed_.wait_for(lock, patience, [&] { return over_; })) {
+  if (!changed_.wait_for(lock, patience, [&] { return over_ && !busy_; })) {
     thread_.detach();
     return false;
   }
@@ -51,16 +52,24 @@ void lane::main() {
   signal_stack handlers;
   std::unique_lock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [&] { return stopping_ || !nodes_.empty(); });
+    changed_.wait(lock, [&] { return stopping_ || (!nodes_.empty() && !busy_); });
     if (stopping_) break;
-    node* n = nodes_.front();
-    nodes_.pop_front();
-    lock.unlock();
-    work_(*n);
-    lock.lock();
+    do_first(lock);
   }
   over_ = true;
   changed_.notify_all();
+}
+
+// Called with the lock, which is not held meanwhile.
+void lane::do_first(std::unique_lock<std::mutex>& lock) {
+  node* n = nodes_.front();
+  nodes_.pop_front();
+  waits_.store(!nodes_.empty(), std::memory_order_relaxed);
+  busy_ = true;
+  lock.unlock();
+  work_(*n);
+  lock.lock();
+  busy_ = false;
 }
 
 }  // namespace sb::engine

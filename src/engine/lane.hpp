@@ -1,8 +1,10 @@
 // A thread that works off operations in order: a copy engine, or the one that runs host functions.
+// A thread of the program that waits for one may do it in its place.
 //
 // Thread safety: every member may be called from any thread.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -23,20 +25,36 @@ class lane {
   lane& operator=(const lane&) = delete;
 
   void push(node& n);
+  [[nodiscard]] bool waits() const {  // a node does; a hint
+    return waits_.load(std::memory_order_relaxed);
+  }
+  // By a thread that has nothing else to do, and is awake, where that of the lane takes some 50 us
+  // to wake up: does the first node, if `wants` says so and nobody has begun with it.
+  template <class Wants>
+  bool help(Wants&& wants) {
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock || stopping_ || busy_ || nodes_.empty() || !wants(*nodes_.front())) return false;
+    do_first(lock);
+    if (stopping_ || !nodes_.empty()) changed_.notify_all();
+    return true;
+  }
   // Ends the thread. Does not wait for it when it is the calling one; false when it is still busy
   // after `patience`: then the lane must outlive it.
   bool stop(std::chrono::milliseconds patience);
 
  private:
   void main();
+  void do_first(std::unique_lock<std::mutex>& lock);
 
   const char* name_;
   const std::function<void(node&)> work_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::atomic<bool> waits_{false};  // a node; written under mutex_
   // Guarded by mutex_.
   std::deque<node*> nodes_;
   std::thread thread_;
+  bool busy_ = false;  // somebody is with a node
   bool stopping_ = false;
   bool over_ = true;  // no thread
 };

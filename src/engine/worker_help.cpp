@@ -1,10 +1,7 @@
 // The part of the worker pool that lets a host thread help which waits for the device: it is awake
 // and has nothing else to do, where a worker takes some 50 us to wake up. It takes the place of one
 // of them: no more threads run than there are cores.
-#include <pthread.h>
-
 #include <cerrno>
-#include <csignal>
 
 #include "engine/fault.hpp"
 #include "engine/float_mode.hpp"
@@ -12,22 +9,6 @@
 #include "engine/worker_pool.hpp"
 
 namespace sb::engine {
-
-namespace {
-
-// The program's signals wait until its thread is on its own stack again.
-class signals_put_off {
- public:
-  signals_put_off() : before_(take_only_faults()) {}
-  ~signals_put_off() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_put_off(const signals_put_off&) = delete;
-  signals_put_off& operator=(const signals_put_off&) = delete;
-
- private:
-  sigset_t before_;
-};
-
-}  // namespace
 
 // What waits for nothing and takes its time whatever its input is, since the thread may come to
 // wait for something else than this kernel.
