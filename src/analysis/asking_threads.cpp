@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analysis/call_rules.hpp"
+#include "analysis/polls.hpp"
 #include "analysis/wait_graph.hpp"
 #include "analysis/words.hpp"
 
@@ -17,13 +17,6 @@ using trace::none;
 using trace::number;
 
 namespace {
-
-constexpr std::int32_t not_ready = 600;  // cudaErrorNotReady
-constexpr std::uint64_t least_looks = 2;
-
-bool is_vain_question(const trace::call& c) {
-  return c.returned && c.status == not_ready && class_of(c.name) == call_class::query;
-}
 
 // The questions behind everything else that a thread called.
 struct asker {

@@ -16,7 +16,6 @@ using trace::number;
 namespace {
 
 constexpr std::int32_t not_ready = 600;  // cudaErrorNotReady
-constexpr std::uint64_t least_looks = 2;
 
 bool is_query(const trace::call& c) { return c.returned && class_of(c.name) == call_class::query; }
 
@@ -58,9 +57,10 @@ void join(trace::trace& t, std::span<const number> looks, number last) {
 
 }  // namespace
 
+bool is_vain_question(const trace::call& c) { return c.status == not_ready && is_query(c); }
+
 std::optional<trace::trace> with_polls_as_waits(const trace::trace& recorded) {
-  if (std::none_of(recorded.calls.begin(), recorded.calls.end(),
-                   [](const trace::call& c) { return c.status == not_ready && is_query(c); }))
+  if (std::none_of(recorded.calls.begin(), recorded.calls.end(), is_vain_question))
     return std::nullopt;
   trace::trace t = recorded;
   std::vector<std::vector<number>> threads(t.threads.size());
@@ -70,9 +70,7 @@ std::optional<trace::trace> with_polls_as_waits(const trace::trace& recorded) {
     sort_stably(calls, [&](number a, number b) { return t.calls[a].begin < t.calls[b].begin; });
     for (std::size_t at = 0; at < calls.size();) {
       std::size_t end = at;
-      while (end < calls.size() && is_query(t.calls[calls[end]]) &&
-             t.calls[calls[end]].status == not_ready)
-        ++end;
+      while (end < calls.size() && is_vain_question(t.calls[calls[end]])) ++end;
       const bool answered = end < calls.size() && is_query(t.calls[calls[end]]);
       const auto looks = std::span<const number>(calls).subspan(at, end - at);
       if (looks_of(t, looks) >= least_looks) join(t, looks, calls[answered ? end : end - 1]);
