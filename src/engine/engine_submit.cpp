@@ -273,8 +273,15 @@ command_id engine::impl::post(node* n) {
   const std::uint64_t ticket = box.claim();
   const command_id id{ticket};
   n->id = id;
-  note_record(*n);         // who reads it now submits behind it, and asks after it was taken in
+  note_record(*n);  // who reads it now submits behind it, and asks after it was taken in
+  // What is in no trace yet when its call returns would be missing there between others, if the
+  // process is killed.
+  const bool untold = record && !n->told;
   box.publish(ticket, n);  // the node may be gone from here on
+  if (untold) {
+    attend();
+    return id;
+  }
   // Either a worker sees the node before it turns to something else, or this thread sees that none
   // is there. Who has the lock and is about to leave it sees the node, too.
   std::atomic_thread_fence(std::memory_order_seq_cst);

@@ -150,6 +150,7 @@ class recorder final : public allocation_observer {
     std::uint32_t device = 0;
     node* last = nullptr;                     // while it is pending
     trace::number last_number = trace::none;  // of the last, also when it is over
+    std::uint64_t last_ended = 0;             // when the last that was pending was over
     trace::number done = trace::none;         // behind it, when its number is higher
     stream_kind kind = stream_kind::blocking;
     bool listed = false;  // in busy_
@@ -251,6 +252,10 @@ class recorder final : public allocation_observer {
     if (s.last != nullptr) {
       n.recorded.before = s.last->recorded.number;
       s.last->recorded.follower = &n;
+    } else if (s.last_ended > n.times.queued && !modelled_) {
+      // It was over when this one was taken in, and not when it was called.
+      n.recorded.before = s.last_number;
+      n.recorded.before_ended = s.last_ended;
     }
     s.last = &n;
     s.last_number = n.recorded.number;
@@ -278,7 +283,10 @@ class recorder final : public allocation_observer {
   }
   void over_in_stream(node& n, std::uint64_t ns) {
     if (node* const f = n.recorded.follower; f == nullptr) {
-      if (stream_notes& s = streams_[n.as.stream.value]; s.last == &n) s.last = nullptr;
+      if (stream_notes& s = streams_[n.as.stream.value]; s.last == &n) {
+        s.last = nullptr;
+        s.last_ended = ns;
+      }
     } else if (f->recorded.before == n.recorded.number) {  // it was not dropped with its device
       f->recorded.before_ended = ns;
     }

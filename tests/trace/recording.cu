@@ -136,7 +136,7 @@ int main(int argc, char** argv) {
       cudaMemcpyAsync(a + 512, b + 512, 64, cudaMemcpyDeviceToDevice, t);
     }
     if (std::strcmp(how, "behind-kill") == 0) {
-      cudaStreamSynchronize(0);  // all of it is taken in
+      cudaMemcpyAsync(a + 512, b + 512, 128, cudaMemcpyDeviceToDevice, t);  // as none before it
       raise(SIGKILL);
     }
     cudaStream_t u;
