@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "analysis/rates.hpp"
 #include "model/profile.hpp"
@@ -181,6 +183,37 @@ bool issue_before(program& p, std::vector<step_place>& places, number operation,
     }
   }
   return true;
+}
+
+void move_waits(program& p, const std::vector<moved_wait>& moves) {
+  const std::vector<step_place> places = issuers(p);
+  std::map<std::pair<number, std::size_t>, std::vector<std::size_t>> behind;
+  std::set<std::pair<number, std::size_t>> moved;
+  std::set<number> threads;
+  for (const moved_wait& m : moves) {
+    const step_place from = places[m.wait], to = places[m.behind];
+    behind[{to.thread, to.index}].push_back(from.index);
+    moved.emplace(from.thread, from.index);
+    threads.insert(from.thread);
+  }
+  for (const number thread : threads) {
+    std::vector<step>& steps = p.threads[thread];
+    std::vector<step> result;
+    result.reserve(steps.size());
+    nanoseconds gap = 0;  // the program's own code stays where it is
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (moved.contains({thread, i})) {
+        gap += std::exchange(steps[i].gap, 0);
+        continue;
+      }
+      steps[i].gap += std::exchange(gap, 0);
+      result.push_back(std::move(steps[i]));
+      const auto next = behind.find({thread, i});
+      if (next == behind.end()) continue;
+      for (const std::size_t one : next->second) result.push_back(std::move(steps[one]));
+    }
+    steps = std::move(result);
+  }
 }
 
 void pin_memory(const trace::trace& t, program& p, const step& call, number operation) {

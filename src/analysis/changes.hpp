@@ -44,6 +44,13 @@ void reorder(program& p, issue_order order);
 [[nodiscard]] bool issue_before(program& p, std::vector<step_place>& places, number operation,
                                 number other);
 
+// A call that only makes its stream wait for an event is made right behind the call that issues
+// another operation of that stream, a later one of the same thread.
+struct moved_wait {
+  number wait = none, behind = none;
+};
+void move_waits(program& p, const std::vector<moved_wait>& moves);
+
 // --- operations
 
 // The copy's host memory is pinned: its length. Much of a copy of pageable memory may have been

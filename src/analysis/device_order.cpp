@@ -48,6 +48,7 @@ bool touches_host(const trace::trace& t, const trace::operation& o) {
 device_order::device_order(const trace::trace& t, const program& p)
     : t_(t),
       lists_(t.streams.size()),
+      last_(t.streams.size(), none),
       place_(t.operations.size(), 0),
       before_(t.operations.size()) {
   positions host(lists_.size(), 0);
@@ -56,13 +57,14 @@ device_order::device_order(const trace::trace& t, const program& p)
       wait(p, s.first, host);
       for (const issue& i : s.issues) add(p, i.operation, host);
       wait(p, s.last, host);
-      host_.push_back(host);
+      if (s.first.scope != wait_scope::nothing || s.last.scope != wait_scope::nothing)
+        host_.push_back(host);
     }
   }
 }
 
 void device_order::add_last(number stream, positions& to) const {
-  if (!lists_[stream].empty()) add_operation(lists_[stream].back(), to);
+  if (last_[stream] != none) add_operation(last_[stream], to);
 }
 
 void device_order::add_kind(const program& p, stream_kind kind, number device,
@@ -96,7 +98,9 @@ void device_order::add(const program& p, number operation, const positions& host
   if (what.record != none) add_operation(what.record, mine);
   for (const number other : what.after) add_operation(other, mine);
   before_[operation] = std::move(mine);
-  lists_[stream].push_back(operation);
+  last_[stream] = operation;
+  if (t_.operations[operation].kind != trace::operation_kind::event_wait)
+    lists_[stream].push_back(operation);
   place_[operation] = static_cast<std::uint32_t>(lists_[stream].size());
 }
 
@@ -118,36 +122,42 @@ void device_order::wait(const program& p, const host_wait& w, positions& host) c
 
 namespace {
 
-// Whether nothing is lost by a change.
+// What is lost by a change.
 class comparison {
  public:
+  using report = std::function<bool(const lost_order&)>;
   comparison(const trace::trace& t, const allocation_parts& parts, const device_order& with,
              const device_order& less)
       : t_(t), parts_(parts), with_(with), less_(less) {}
 
-  [[nodiscard]] bool is_same() {
+  // False: the report said so, or there is too much to look at.
+  [[nodiscard]] bool tell(const report& lost) {
     for (std::size_t i = 0; i < with_.host().size(); ++i) {
-      const bool lost = any_between(less_.host()[i], with_.host()[i], [&](number a) {
-        return is_work(t_.operations[a]) && touches_host(t_, t_.operations[a]);
-      });
-      if (lost) return false;
+      const positions& known = with_.host()[i];
+      const auto look = [&](number a) {
+        return !is_work(t_.operations[a]) || !touches_host(t_, t_.operations[a]) ||
+               lost({a, none, known});
+      };
+      if (!all_between(less_.host()[i], known, look)) return false;
     }
     for (const std::vector<number>& list : with_.streams()) {
       for (const number b : list) {
-        const trace::operation& o = t_.operations[b];
-        if (!is_work(o)) continue;
-        const bool lost = any_between(less_.before(b), with_.before(b), [&](number a) {
-          const trace::operation& other = t_.operations[a];
-          return is_work(other) && (is_unknown(o) || is_unknown(other) ||
-                                    parts_.share_data(other, o) || share_pageable(o, other));
-        });
-        if (lost) return false;
+        if (!is_work(t_.operations[b])) continue;
+        const positions& known = with_.before(b);
+        const auto look = [&](number a) { return !have_to_stay(a, b) || lost({a, b, known}); };
+        if (!all_between(less_.before(b), known, look)) return false;
       }
     }
     return looks_ < most_looks;
   }
 
  private:
+  [[nodiscard]] bool have_to_stay(number a, number b) const {
+    const trace::operation &one = t_.operations[a], &other = t_.operations[b];
+    return is_work(one) && (is_unknown(one) || is_unknown(other) || parts_.share_data(one, other) ||
+                            share_pageable(one, other));
+  }
+
   // Memory that is no allocation of the runtime's: where it lies is not in a trace.
   static bool share_pageable(const trace::operation& a, const trace::operation& b) {
     const auto has = [](const trace::operation& o) {
@@ -160,14 +170,14 @@ class comparison {
 
   // Of the operations that are over by `more`, but not by `less`.
   template <class Test>
-  bool any_between(const positions& less, const positions& more, Test test) {
+  bool all_between(const positions& less, const positions& more, Test test) {
     for (std::size_t s = 0; s < more.size(); ++s) {
       for (std::uint32_t i = less[s]; i < more[s]; ++i) {
-        if (++looks_ >= most_looks) return true;
-        if (test(with_.streams()[s][i])) return true;
+        if (++looks_ >= most_looks) return false;
+        if (!test(with_.streams()[s][i])) return false;
       }
     }
-    return false;
+    return true;
   }
 
   const trace::trace& t_;
@@ -179,9 +189,15 @@ class comparison {
 
 }  // namespace
 
+bool for_each_lost(const trace::trace& t, const allocation_parts& parts,
+                   const device_order& as_it_is, const device_order& changed,
+                   const std::function<bool(const lost_order&)>& lost) {
+  return comparison(t, parts, as_it_is, changed).tell(lost);
+}
+
 bool keeps_order(const trace::trace& t, const allocation_parts& parts, const device_order& as_it_is,
                  const device_order& changed) {
-  return comparison(t, parts, as_it_is, changed).is_same();
+  return for_each_lost(t, parts, as_it_is, changed, [](const lost_order&) { return false; });
 }
 
 bool can_be_followed(const trace::trace& t, const program& p) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "analysis/allocation_parts.hpp"
@@ -21,13 +22,18 @@ namespace sb::analysis {
 // What is over before what. Waits are for the operations that the program's tasks name.
 class device_order {
  public:
-  using positions = std::vector<std::uint32_t>;  // by stream: how many of its operations are over
+  // By stream: how many of its operations are over. Waits for events are not counted, so that two
+  // orders can be compared of which one has a wait somewhere else.
+  using positions = std::vector<std::uint32_t>;
 
   device_order(const trace::trace& t, const program& p);
 
   [[nodiscard]] const positions& before(number operation) const { return before_[operation]; }
-  // What the host knows to be over after each of its calls.
+  // Of its stream, how many are over when it is.
+  [[nodiscard]] std::uint32_t place(number operation) const { return place_[operation]; }
+  // What the host knows to be over after each of its calls that wait.
   [[nodiscard]] const std::vector<positions>& host() const { return host_; }
+  // Without the waits for events.
   [[nodiscard]] const std::vector<std::vector<number>>& streams() const { return lists_; }
 
  private:
@@ -39,11 +45,25 @@ class device_order {
   void wait(const program& p, const host_wait& w, positions& host) const;
 
   const trace::trace& t_;
-  std::vector<std::vector<number>> lists_;  // by stream
-  std::vector<std::uint32_t> place_;        // in its stream, from 1
+  std::vector<std::vector<number>> lists_;  // by stream, without waits
+  std::vector<number> last_;                // by stream, be it a wait
+  std::vector<std::uint32_t> place_;        // by operation: in its stream, from 1
   std::vector<positions> before_;           // by operation
   std::vector<positions> host_;
 };
+
+// An order of two that meet in memory which a change takes away: `later` came behind `earlier`, and
+// with that behind so many of each stream.
+struct lost_order {
+  number earlier = none;
+  number later = none;  // none: the host, which may use what `earlier` touches
+  const device_order::positions& known;
+};
+
+// Tells of each of them until the answer is false. False: that, or there is too much to look at.
+[[nodiscard]] bool for_each_lost(const trace::trace& t, const allocation_parts& parts,
+                                 const device_order& as_it_is, const device_order& changed,
+                                 const std::function<bool(const lost_order&)>& lost);
 
 // Everything that meets in memory and has an order in one of them has it in the other. False, too,
 // where there is too much to look at.

@@ -24,7 +24,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "many_streams", "other_ways", "pageable_streams", "urgent"):
+        for name in ("advice", "event_waits", "many_streams", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -141,6 +141,20 @@ class Advice(unittest.TestCase):
     def test_a_wait_for_an_event_that_the_data_needs(self):
         rules = [finding["rule"] for finding in self.explained("send_back", "as_is", 1, 0)["findings"]]
         self.assertNotIn("needless-event-wait", rules)
+
+    def check_waits(self, rule, what):
+        """The only finding, with its cost within 5 % of what is gained; none where the data needs the waits."""
+        before, after, needed = (self.facts("event_waits", what, how)[0] for how in ("as_is", "applied", "needs"))
+        self.assertEqual([finding["rule"] for finding in before["findings"]], [rule])
+        self.assertEqual((after["findings"], needed["findings"]), ([], []))
+        gained = before["run"]["length"] - after["run"]["length"]
+        cost = before["findings"][0]["cost"]
+        self.assertLessEqual(abs(cost - gained) * 100, 5 * gained, (what, cost, gained))
+        return before["findings"][0]
+
+    def test_a_wait_for_an_event_behind_work_that_does_not_need_it(self):
+        for self.device in ("h200", "v100"):
+            self.check_waits("early-event-wait", "early")
 
     def facts(self, program, *words):
         """What is said of a run, and its trace."""

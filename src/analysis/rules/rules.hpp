@@ -76,6 +76,7 @@ void find_launch_bound_kernels(const evidence& e, findings& out);
 void find_late_records(const evidence& e, findings& out);
 void find_waits_before_records(const evidence& e, findings& out);
 void find_needless_waits(const evidence& e, findings& out);
+void find_early_waits(const evidence& e, findings& out);
 void find_waits_that_hold_others(const evidence& e, findings& out);
 void find_independent_work(const evidence& e, findings& out);
 void find_idle_streams(const evidence& e, findings& out);

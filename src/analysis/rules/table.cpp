@@ -8,7 +8,7 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 24> table = {{
+constexpr std::array<rule, 25> table = {{
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
     {"wait-in-loop", find_waits_in_loops},
@@ -27,6 +27,7 @@ constexpr std::array<rule, 24> table = {{
     {"event-recorded-late", find_late_records},
     {"wait-before-record", find_waits_before_records},
     {"needless-event-wait", find_needless_waits},
+    {"early-event-wait", find_early_waits},
     {"wait-holds-later-work", find_waits_that_hold_others},
     {"independent-work-in-one-stream", find_independent_work},
     {"streams-never-overlap", find_idle_streams},

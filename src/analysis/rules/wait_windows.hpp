@@ -1,0 +1,43 @@
+// How far the waits for events of a line could be moved back: what their streams are given behind
+// them, and how much of that keeps its order with all that it meets in memory without the wait.
+// Only for programs whose order can be followed.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "analysis/changes.hpp"
+#include "analysis/device_order.hpp"
+
+namespace sb::analysis {
+
+struct wait_window {
+  number wait = none;
+  // What its stream is given behind it (but other waits), as long as the call could stand there and
+  // mean the same: until its event is recorded again, until the host waits for the stream, and
+  // until the next wait of the line for it.
+  std::vector<number> behind;
+  std::size_t free = 0;  // so many of these, from the first on, do not need the wait
+};
+
+class wait_windows {
+ public:
+  wait_windows(const trace::trace& t, const program& p);
+
+  // Of the waits of one line, in their order. `less` is the program with what is changed already;
+  // nothing where there is too much to look at.
+  [[nodiscard]] std::optional<std::vector<wait_window>> look(
+      const program& less, const std::vector<number>& waits) const;
+  [[nodiscard]] bool keep_order(const program& changed) const;
+
+ private:
+  [[nodiscard]] wait_window window_of(number wait) const;
+
+  const trace::trace& t_;
+  const program& p_;
+  const device_order as_it_is_;
+  const std::vector<step_place> places_;
+};
+
+}  // namespace sb::analysis

@@ -1,0 +1,71 @@
+// Streams that wait for each other's events more than they need, and the same without that
+// ("applied"). "needs": the work that is held uses what is waited for.
+#include <cstdlib>
+#include <string>
+
+__global__ void step(float* a, int turns) {
+  float x = a[threadIdx.x];
+  for (int i = 0; i < turns; ++i) x = x * 0.999f + 0.5f;
+  a[threadIdx.x] = x;
+}
+__global__ void prepare(float* a, int turns) {
+  float x = a[threadIdx.x];
+  for (int i = 0; i < turns; ++i) x = x * 0.999f + 0.5f;
+  a[threadIdx.x] = x;
+}
+__global__ void use(float* a, const float* made, int turns) {
+  float x = made[threadIdx.x];
+  for (int i = 0; i < turns; ++i) x = x * 0.999f + 0.5f;
+  a[threadIdx.x] += x;
+}
+
+constexpr int rounds = 6, turns = 20000, bytes = 4096;
+
+float* memory() {
+  float* a;
+  cudaMalloc(&a, bytes);
+  return a;
+}
+cudaStream_t stream() {
+  cudaStream_t s;
+  cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
+  return s;
+}
+cudaEvent_t event() {
+  cudaEvent_t e;
+  cudaEventCreateWithFlags(&e, cudaEventDisableTiming);
+  return e;
+}
+void load(float* a) {
+  step<<<1, 256>>>(a, 1);
+  prepare<<<1, 256>>>(a, 1);
+  use<<<1, 256>>>(a, a, 1);
+  cudaDeviceSynchronize();
+}
+
+// Each round uses what the other stream has made, and prepares something of its own before that;
+// applied: it waits behind that.
+void early(bool applied, bool needs) {
+  float *made = memory(), *own = memory();
+  const cudaStream_t makes = stream(), uses = stream();
+  const cudaEvent_t done = event(), used = event();
+  load(made);
+  for (int i = 0; i < rounds; ++i) {
+    step<<<1, 256, 0, makes>>>(made, turns);
+    cudaEventRecord(done, makes);
+    if (!applied) cudaStreamWaitEvent(uses, done, 0);
+    prepare<<<1, 256, 0, uses>>>(needs ? made : own, turns / 2);
+    if (applied) cudaStreamWaitEvent(uses, done, 0);
+    use<<<1, 256, 0, uses>>>(own, made, turns / 4);
+    cudaEventRecord(used, uses);
+    cudaStreamWaitEvent(makes, used, 0);
+  }
+  cudaDeviceSynchronize();
+}
+
+int main(int count, char** words) {
+  const std::string what = count > 1 ? words[1] : "", how = count > 2 ? words[2] : "";
+  const bool applied = how == "applied", needs = how == "needs";
+  if (what == "early") early(applied, needs);
+  return cudaGetLastError() == cudaSuccess ? 0 : 1;
+}
