@@ -142,9 +142,9 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
     std::fprintf(stderr, "streambed: %s is being written by another process; the trace is %s\n",
                  path, name.c_str());
   }
-  std::vector<std::uint32_t> copy_engines;
+  std::vector<device_engines> engines;
   for (const device_profile& p : devices) {
-    copy_engines.push_back(static_cast<std::uint32_t>(p.async_engines));
+    engines.emplace_back(static_cast<std::uint32_t>(p.async_engines));
     (*out)->device(
         {.name = p.name,
          .multiprocessors = static_cast<std::uint32_t>(p.multiprocessors),
@@ -159,7 +159,7 @@ std::unique_ptr<recorder> recorder::from_environment(std::span<const device_prof
          .to_host = timing != nullptr ? rate_of(timing->to_host) : trace::copy_rate{}});
   }
   auto made = std::make_unique<recorder>(std::move(*out), connections);
-  made->copy_engines_ = std::move(copy_engines);
+  made->engines_ = std::move(engines);
   made->modelled_ = modelled;
   return made;
 }

@@ -200,7 +200,15 @@ class recorder final : public allocation_observer {
     [[nodiscard]] bool is(std::span<const graph_item> items) const;
     void keep(std::span<const graph_item> items);
   };
-  static constexpr std::size_t engine_keys = 8;
+  // What runs operations one at a time, or as many as there is room for, on one device.
+  struct device_engines {
+    static constexpr auto copy_directions =
+        static_cast<std::size_t>(copy_direction::host_to_host) + 1;
+    explicit device_engines(std::uint32_t copy_engines);
+    static constexpr std::uint8_t multiprocessors = 0, host_functions = 1, copies = 2;
+    std::array<std::uint8_t, copy_directions> of_copy;  // by direction
+    std::array<last_work, copies + copy_directions> last;
+  };
 
   trace::number number_of(recorded_thread& thread) {
     if (thread.recorder != self_ || thread.number == trace::none) know(thread);
@@ -261,7 +269,6 @@ class recorder final : public allocation_observer {
     s.last_number = n.recorded.number;
   }
   void depend_on_blocking_streams(node& n, std::uint32_t device);
-  std::array<std::uint32_t, 2> engine_key(const node& n) const;
   last_work& last_on_engine(const node& n);
   [[nodiscard]] trace::number holder_of_engine(const node& n, std::uint64_t from, room on_device);
   void add_edge(node& n, trace::number from, trace::wait_cause cause, std::uint64_t until) {
@@ -340,8 +347,7 @@ class recorder final : public allocation_observer {
   const bool one_connection_;  // otherwise streams change theirs
   const sched::scheduler* queues_ = nullptr;
   node* const* first_ = nullptr;
-  const std::uint64_t self_;                 // no other recorder of this process has or had it
-  std::vector<std::uint32_t> copy_engines_;  // by device; 3 where it is not said
+  const std::uint64_t self_;  // no other recorder of this process has or had it
   std::function<std::uint64_t()> clock_;
   std::uint64_t begin_ns_ = 0;
   std::atomic<std::uint64_t> memory_changes_{0};
@@ -358,8 +364,8 @@ class recorder final : public allocation_observer {
   std::vector<std::uint32_t> busy_;    // blocking streams whose last operation may be pending
   std::map<std::uint32_t, std::uint32_t> legacy_;  // by device
   std::map<std::pair<const void*, std::size_t>, trace::number> pageable_;
-  id_ring<node> commands_;                                   // pending ones
-  std::vector<std::array<last_work, engine_keys>> engines_;  // by device and engine
+  id_ring<node> commands_;               // pending ones
+  std::vector<device_engines> engines_;  // by device
   // By device: of the kernels that run, the one with most threads. Another one may wait for room
   // while it still runs, because its blocks end one after the other.
   struct large_kernel {

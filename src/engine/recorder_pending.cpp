@@ -49,7 +49,7 @@ void recorder::tell_blocks(const node& n, const sched::scheduler& queues) {
 void recorder::tell_pending(node* first, const sched::scheduler& queues) {
   // Who waits for a connection is held by what is stuck in all of them.
   std::unordered_map<const node*, std::uint32_t> crowds;  // their devices
-  for (std::uint32_t device = 0; device < copy_engines_.size(); ++device)
+  for (std::uint32_t device = 0; device < engines_.size(); ++device)
     for (const std::uint64_t waits : queues.crowd({device}))
       crowds.emplace(reinterpret_cast<const node*>(waits), device);
   const auto tell_crowd = [&](node& n) {
@@ -76,7 +76,7 @@ void recorder::tell_pending(node* first, const sched::scheduler& queues) {
       // Nothing holds it but others that run.
       for (node* other = first; needs_engine(*n) && other != nullptr; other = other->next)
         if (other != n && other->recorded.began && !other->ended && needs_engine(*other) &&
-            engine_key(*other) == engine_key(*n))
+            &last_on_engine(*other) == &last_on_engine(*n))
           add_edge(*n, other->recorded.number,
                    n->as.kind == command_kind::kernel ? trace::wait_cause::device_full
                                                       : trace::wait_cause::engine_busy,

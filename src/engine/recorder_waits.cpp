@@ -6,17 +6,12 @@
 
 namespace sb::engine {
 
-namespace {
-
-// What runs operations one at a time, or as many as there is room for.
-constexpr std::uint32_t multiprocessors_key = 0, host_functions_key = 1, copies_key = 2;
-
-}  // namespace
-
 // --- streams and queues
 
 void recorder::add_stream(stream_id id, device_id device, stream_kind kind, int priority) {
+  constexpr std::uint32_t usual_copy_engines = 3;  // of a device that nobody told of
   stream_changes_.fetch_add(1, std::memory_order_relaxed);
+  while (device.value >= engines_.size()) engines_.emplace_back(usual_copy_engines);
   if (id.value >= streams_.size()) streams_.resize(id.value + 1);
   stream_notes& s = streams_[id.value];
   s = {.device = device.value, .kind = kind, .listed = s.listed};
@@ -76,28 +71,27 @@ void recorder::left_queue(node& n, std::uint64_t ns) {
   left_[left_count_++ % left_.size()] = {n.id.value, ns, n.recorded.number};
 }
 
-std::array<std::uint32_t, 2> recorder::engine_key(const node& n) const {
-  std::array<std::uint32_t, 2> key{n.device.value, multiprocessors_key};
-  if (n.as.kind == command_kind::host_function) {
-    key = {0, host_functions_key};
-  } else if (n.as.kind == command_kind::copy) {
-    const std::uint32_t engines =
-        n.device.value < copy_engines_.size() ? copy_engines_[n.device.value] : 3;
-    copy_direction d =
-        n.as.direction == copy_direction::peer ? copy_direction::device_to_device : n.as.direction;
+recorder::device_engines::device_engines(std::uint32_t copy_engines) {
+  for (std::size_t i = 0; i < of_copy.size(); ++i) {
+    auto d = static_cast<copy_direction>(i);
+    if (d == copy_direction::peer) d = copy_direction::device_to_device;
     // Engines that directions share, as device_limits::copy_engines has it.
-    const bool shared = engines < 2 || (engines == 2 && d == copy_direction::device_to_device);
+    const bool shared =
+        copy_engines < 2 || (copy_engines == 2 && d == copy_direction::device_to_device);
     if (shared && d != copy_direction::host_to_host) d = copy_direction::host_to_device;
-    if (engines != 0 || d == copy_direction::host_to_host)
-      key[1] = copies_key + static_cast<std::uint32_t>(d);
+    const bool by_engine = copy_engines != 0 || d == copy_direction::host_to_host;
+    of_copy[i] =
+        by_engine ? static_cast<std::uint8_t>(copies + static_cast<unsigned>(d)) : multiprocessors;
   }
-  return key;
 }
 
 recorder::last_work& recorder::last_on_engine(const node& n) {
-  const std::array<std::uint32_t, 2> key = engine_key(n);
-  if (key[0] >= engines_.size()) engines_.resize(key[0] + 1);
-  return engines_[key[0]][key[1]];
+  if (n.as.kind == command_kind::host_function)
+    return engines_.front().last[device_engines::host_functions];
+  device_engines& on_device = engines_[n.device.value];
+  return on_device.last[n.as.kind == command_kind::copy
+                            ? on_device.of_copy[static_cast<unsigned>(n.as.direction)]
+                            : device_engines::multiprocessors];
 }
 
 // What had the engine that an operation could have used from `from` on.
