@@ -116,7 +116,13 @@ engine::impl::impl(engine_options given)
       measures(options.connections == 1 && !options.timing),
       scheduler(machine_of(options)) {
   install_fault_handlers();
-  const auto copies = [this](node& n) { do_copy(n); };
+  const auto copy_lane = [this](const char* name) {
+    // Belongs to whoever is with a node of the lane.
+    auto attends = std::make_shared<bool>(false);
+    return std::make_unique<lane>(
+        name, [this, attends](node& n) { do_copy(n, *attends); },
+        [this, attends] { stop_attending(*attends); });
+  };
   for (std::uint32_t i = 0; i < options.devices.size(); ++i) {
     auto d = std::make_unique<device_state>();
     d->profile = options.devices[i];
@@ -124,10 +130,10 @@ engine::impl::impl(engine_options given)
     d->runtime.clock_khz = static_cast<std::uint64_t>(d->profile.clock_khz);
     d->runtime.multiprocessors = static_cast<std::uint32_t>(d->profile.multiprocessors);
     if (options.connections == 1) d->connection = std::make_unique<stream_state::connection>();
-    d->to_device = std::make_unique<lane>("sb-to-device", copies);
-    d->to_host = std::make_unique<lane>("sb-to-host", copies);
-    d->inside = std::make_unique<lane>("sb-in-device", copies);
-    d->between_hosts = std::make_unique<lane>("sb-host-copy", copies);
+    d->to_device = copy_lane("sb-to-device");
+    d->to_host = copy_lane("sb-to-host");
+    d->inside = copy_lane("sb-in-device");
+    d->between_hosts = copy_lane("sb-host-copy");
     devices.push_back(std::move(d));
   }
   host_functions = std::make_unique<lane>("sb-host-func", [this](node& n) { do_host_function(n); });

@@ -331,10 +331,15 @@ lane& engine::impl::lane_of(const node& n) {
   return *d.inside;
 }
 
-void engine::impl::do_copy(node& n) {
+// Who does a row of short copies looks at the inbox behind each: others who submit something need
+// not. It says so from the first to the last of them: those who submit read it every time, and what
+// both cores write and read takes longer than the rest of such a copy.
+void engine::impl::do_copy(node& n, bool& attends) {
   constexpr std::uint64_t short_bytes = 32 << 10;  // few microseconds
-  const bool attends = n.as.bytes <= short_bytes;
-  if (attends) short_copies.fetch_add(1, std::memory_order_relaxed);
+  const bool is_short = n.as.bytes <= short_bytes;
+  if (!is_short) stop_attending(attends);
+  if (is_short && !std::exchange(attends, true))
+    short_copies.fetch_add(1, std::memory_order_relaxed);
   failure_record fault;
   const stopwatch watch(measures);
   if (const auto* copy = std::get_if<copy_operation>(&n.what)) {
@@ -347,17 +352,20 @@ void engine::impl::do_copy(node& n) {
   const std::uint64_t took_ns = watch.ns();
   // The staging room is free again before anybody can see that the copy is done.
   n.what = marker_operation{};
-  // Whoever submits after this sees that nobody attends; what was submitted before is taken in by
-  // complete().
-  if (attends) {
-    short_copies.fetch_sub(1, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
-  }
   if (fault.error != status::success) {
+    stop_attending(attends);
     report_copy(n, fault);
     fail_device(n.device, fault.error, n);
   }
   complete(n, took_ns);
+}
+
+// Whoever submits after this sees that nobody attends; what was submitted before is taken in here.
+void engine::impl::stop_attending(bool& attends) {
+  if (!std::exchange(attends, false)) return;
+  short_copies.fetch_sub(1, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (!box.empty()) attend();
 }
 
 namespace {

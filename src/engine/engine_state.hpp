@@ -88,10 +88,12 @@ struct engine::impl final : kernel_sink {
   inbox box;
   std::shared_ptr<node_pool> pool = std::make_shared<node_pool>();
   stream_list streams;
-  std::atomic<std::uint32_t> blocked_calls{0};  // that wait for room, in any stream
-  std::atomic<std::uint32_t> short_copies{0};   // that run: who does one looks at the inbox then
   kernel_costs costs;
-  std::atomic<bool> stopped{false};  // set under the lock
+
+  // Who submits reads these every time, and they change seldom.
+  alignas(64) std::atomic<std::uint32_t> blocked_calls{0};  // that wait for room, in any stream
+  std::atomic<std::uint32_t> short_copies{0};  // who does them looks at the inbox behind each
+  std::atomic<bool> stopped{false};            // set under the lock
 
   // A line of its own: whoever waits for it looks at it all the time.
   alignas(64) short_lock mutex;
@@ -192,7 +194,8 @@ struct engine::impl final : kernel_sink {
   template <class Tell>
   void completed(Tell&& tell);
   void complete(node& n, std::uint64_t took_ns = unmeasured);
-  void do_copy(node& n);
+  void do_copy(node& n, bool& attends);
+  void stop_attending(bool& attends);
   void do_host_function(node& n);
   lane& lane_of(const node& n);
   void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) override;

@@ -6,15 +6,18 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 namespace sb::engine {
 
 using futex_word = std::atomic<std::uint32_t>;
 
-// Sleeps while the word holds `value`; may return early.
+// Sleeps while the word holds `value`; may return early, which is no error of the caller's.
 inline void futex_wait(futex_word& word, std::uint32_t value) {
+  const int error_before = errno;
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+  errno = error_before;
 }
 // The word itself is not looked at: it may be gone.
 inline void futex_wake(futex_word* word, int count) {

@@ -7,8 +7,8 @@
 
 namespace sb::engine {
 
-lane::lane(const char* name, std::function<void(node&)> work)
-    : name_(name), work_(std::move(work)) {}
+lane::lane(const char* name, std::function<void(node&)> work, std::function<void()> rest)
+    : name_(name), work_(std::move(work)), rest_(std::move(rest)) {}
 
 lane::~lane() { stop(std::chrono::hours(24)); }
 
@@ -17,7 +17,7 @@ void lane::push(node& n) {
     std::lock_guard lock(mutex_);
     if (stopping_) return;
     nodes_.push_back(&n);
-    waits_.store(true, std::memory_order_relaxed);
+    if (!busy_) waits_.store(true, std::memory_order_relaxed);
     if (!thread_.joinable()) {
       over_ = false;
       thread_ = std::thread([this] { main(); });
@@ -54,21 +54,26 @@ void lane::main() {
   for (;;) {
     changed_.wait(lock, [&] { return stopping_ || (!nodes_.empty() && !busy_); });
     if (stopping_) break;
-    do_first(lock);
+    do_first(lock, true);
   }
   over_ = true;
   changed_.notify_all();
 }
 
 // Called with the lock, which is not held meanwhile.
-void lane::do_first(std::unique_lock<std::mutex>& lock) {
+void lane::do_first(std::unique_lock<std::mutex>& lock, bool goes_on) {
   node* n = nodes_.front();
   nodes_.pop_front();
-  waits_.store(!nodes_.empty(), std::memory_order_relaxed);
+  if (waits()) waits_.store(false, std::memory_order_relaxed);
   busy_ = true;
   lock.unlock();
   work_(*n);
   lock.lock();
+  if (rest_ && (nodes_.empty() || stopping_ || !goes_on)) {
+    lock.unlock();
+    rest_();
+    lock.lock();
+  }
   busy_ = false;
 }
 

@@ -69,11 +69,51 @@ TEST(lane, nobody_begins_while_another_is_with_a_node) {
   l.push(nodes[0]);
   l.push(nodes[1]);
   begun.wait(false);
-  EXPECT_TRUE(l.waits());
+  EXPECT_FALSE(l.waits());
   EXPECT_FALSE(l.help(anything));
   open = true;
   open.notify_all();
   while (count != 2) std::this_thread::yield();
+}
+
+TEST(lane, who_does_nothing_more_rests_once_behind_a_row) {
+  constexpr int rows = 1000;
+  std::atomic<int> count{0}, rests{0};
+  std::array<node, 3> nodes;
+  lane* self = nullptr;
+  lane l{"test",
+         [&](node& n) {  // as the end of an operation lets the next one begin
+           ++count;
+           if (&n != &nodes.back()) self->push(*(&n + 1));
+         },
+         [&] { EXPECT_EQ(count, 3 * ++rests); }};
+  self = &l;
+  for (int row = 1; row <= rows; ++row) {
+    l.push(nodes.front());
+    while (rests != row) std::this_thread::yield();
+  }
+}
+
+// Without end if the thread that waits is never the first.
+TEST(lane, who_helps_rests_behind_each) {
+  std::atomic<int> count{0}, helped{0}, rests{0};
+  const std::thread::id self = std::this_thread::get_id();
+  lane l{"test",
+         [&](node&) {
+           if (std::this_thread::get_id() == self) ++helped;
+           ++count;
+         },
+         [&] {
+           if (std::this_thread::get_id() == self) ++rests;
+         }};
+  std::array<node, 3> nodes;
+  for (int pushed = 0; helped == 0;) {
+    for (node& n : nodes) l.push(n);
+    pushed += nodes.size();
+    while (count != pushed)
+      if (!l.help(anything)) std::this_thread::yield();
+  }
+  EXPECT_EQ(rests, helped);
 }
 
 // Without end if the thread that helps is never the first.
