@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "engine/futex.hpp"
 #include "kernels.hpp"
 
 namespace sb::engine::testing {
@@ -50,10 +51,11 @@ TEST(workers, one_that_goes_leaves_no_small_kernel_behind) {
   EXPECT_EQ(count, 51);
 }
 
-// Who does a short copy takes in what was submitted meanwhile, without anybody asking the engine.
-TEST(workers, work_that_comes_during_a_short_copy_is_taken_in) {
+// Who does short copies takes in what was submitted meanwhile, without anybody asking the engine:
+// behind each of a row, and when it was the last.
+TEST(workers, work_that_comes_during_short_copies_is_taken_in) {
   engine_test t;
-  const stream_id copies = t.stream(), kernels = t.stream();
+  const stream_id copies = t.stream(), others = t.stream();
   const std::vector<char> from(8192, 1);
   std::vector<char> to(from.size());
   copy_operation copy;
@@ -61,9 +63,10 @@ TEST(workers, work_that_comes_during_a_short_copy_is_taken_in) {
   copy.source = from.data();
   copy.width = from.size();
   std::atomic<int> count{0};
-  for (int i = 1; i <= 2000; ++i) {
-    t.e.submit(copies, copy);
-    t.e.submit(kernels, launch(count_kernel, {1}, {1}, &count));
+  for (int i = 1; i <= 5000; ++i) {
+    for (int row = 0; row <= i % 5; ++row) t.e.submit(copies, copy);
+    for (int pause = i % 97; pause > 0; --pause) relax();  // as far as any place in the row
+    t.e.submit(others, host_operation{[&](status) { ++count; }});
     while (count.load() != i) std::this_thread::yield();
   }
   EXPECT_EQ(t.sync(), status::success);
