@@ -21,14 +21,34 @@ struct recorded_call {
   bool handed_over = false;
 };
 
-// The question that a thread asked last, if its answer was "not ready".
-struct asked_question {
-  const char* name = nullptr;  // none
+// What a thread has asked since it did anything else, from the first question whose answer was "not
+// ready": some questions in turn, as a loop over some events does.
+struct asked_questions {
+  struct question {
+    const char* name = nullptr;
+    trace::number place = trace::none;
+    trace::number blocked_on = trace::none;
+    std::int32_t status = 0;
+    bool operator==(const question&) const = default;
+  };
+  static constexpr std::size_t most = 64;
+
+  [[nodiscard]] bool has(const char* name) const {
+    for (std::size_t i = 0; i < count; ++i)
+      if (known[i].name == name) return true;
+    return false;
+  }
+  [[nodiscard]] bool has(const question& one) const {
+    for (std::size_t i = 0; i < count; ++i)
+      if (known[i] == one) return true;
+    return false;
+  }
+
+  std::array<question, most> known{};
+  std::size_t count = 0;
+  // The one that was told last, if its answer was "not ready": it stands for those behind it.
   trace::number call = trace::none;
-  trace::number place = trace::none;
-  trace::number blocked_on = trace::none;
-  trace::nanoseconds begin = 0;
-  std::uint32_t times = 0;
+  trace::call_record told;
 };
 
 struct recorded_thread {
@@ -38,7 +58,7 @@ struct recorded_thread {
   trace::number maker = trace::none;  // the thread that made it, where that is known, and when
   std::uint64_t made_ns = 0;
   recorded_call call;
-  asked_question asked;
+  asked_questions asked;
   trace::pending_lane lane;
   // Files are constants of the program: an address and a line are the place.
   struct known_place {

@@ -185,9 +185,9 @@ trace::number recorder::new_name(const char* text) {
 void recorder::begin_call(recorded_thread& thread, const char* name, std::uint64_t ns) {
   if (thread.recorder != self_) adopt(thread);
   // What asks once more may be a part of the same call.
-  const bool again = name == thread.asked.name;
-  thread.call = {
-      .number = again ? thread.asked.call : out_->begin_call(), .name = name, .begin_ns = ns};
+  const asked_questions& asked = thread.asked;
+  const bool again = asked.count != 0 && asked.call != trace::none && asked.has(name);
+  thread.call = {.number = again ? asked.call : out_->begin_call(), .name = name, .begin_ns = ns};
 }
 
 void recorder::call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
@@ -229,9 +229,10 @@ void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
   told.end = since(ns);
   told.status = status;
   // Most calls are no questions, and come behind none.
-  const bool asks = status == static_cast<int>(status::not_ready) || call.name == thread.asked.name;
+  const bool asks = status == static_cast<int>(status::not_ready) ||
+                    (thread.asked.count != 0 && thread.asked.has(call.name));
   if (!asks || !asked_again(thread, told)) out_->returned(thread.lane, call.number, told);
-  if (!asks) thread.asked.name = nullptr;
+  if (!asks) thread.asked.count = 0;
   // What is asked for outside of calls; the rest is new when the next one begins.
   call.number = trace::none;
   call.name = nullptr;

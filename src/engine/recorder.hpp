@@ -304,7 +304,7 @@ class recorder final : public allocation_observer {
   void tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after);
   trace::submitted_record describe(const node& n, const stream_notes& s);
   [[nodiscard]] static trace::engine_kind copy_engine(copy_direction direction);
-  bool asked_again(recorded_thread& thread, trace::call_record told);
+  bool asked_again(recorded_thread& thread, const trace::call_record& now);
   void describe_kernel(const kernel_operation& launch, const kernel_shape& shape,
                        trace::submitted_record& r);
   likeness& like(const void* what, trace::number stream);

@@ -18,28 +18,33 @@ void recorder::asks_for(command_id command) {
     present().blocked_on = found->recorded.number;
 }
 
-// A program that asks until something is over may do so a million times in a second: equal
-// questions with the answer "not ready" are one call.
-bool recorder::asked_again(recorded_thread& thread, trace::call_record told) {
+// A program that asks until something is over may do so a million times in a second, about one
+// thing or about several in turn: questions that were answered in the same way before are one call
+// with the last that was told and was in vain.
+bool recorder::asked_again(recorded_thread& thread, const trace::call_record& now) {
   constexpr int not_ready = static_cast<int>(status::not_ready);
-  constexpr std::uint32_t most = 0xfffffffe;
-  asked_question& last = thread.asked;
+  constexpr std::uint32_t most_times = 0xfffffffe;
+  asked_questions& asked = thread.asked;
   recorded_call& call = thread.call;
-  if (call.name == last.name) {
-    if (told.status == not_ready && told.place == last.place &&
-        told.blocked_on == last.blocked_on && last.times < most) {
-      told.begin = last.begin;
-      told.times = last.times + 1;
-      if (out_->returned_again(thread.lane, call.number, told)) {
-        ++last.times;
-        return true;
-      }
+  const asked_questions::question one{call.name, now.place, now.blocked_on, now.status};
+  const bool known = asked.has(one);
+  if (known && asked.call != trace::none && asked.told.times < most_times) {
+    trace::call_record more = asked.told;
+    more.end = now.end;
+    ++more.times;
+    if (out_->returned_again(thread.lane, asked.call, more)) {
+      asked.told = more;
+      return true;
     }
-    call.number = out_->begin_call();
   }
-  last = {};
-  if (told.status == not_ready && !modelled_)
-    last = {call.name, call.number, told.place, told.blocked_on, told.begin, 1};
+  if (call.number == asked.call) call.number = out_->begin_call();
+  if (modelled_) return false;
+  if (!known) {
+    if (asked.count == asked_questions::most) asked.count = 0;
+    asked.known[asked.count++] = one;
+  }
+  asked.call = now.status == not_ready ? call.number : trace::none;
+  asked.told = now;
   return false;
 }
 

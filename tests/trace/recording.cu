@@ -7,7 +7,8 @@
 // where another one was. `registers` pins buffers of its own in a loop and keeps them. `rows`
 // copies and sets rows, with gaps between them and without. `pageable` copies the same two buffers
 // again and again. `asks` asks
-// whether a kernel is over until it is, and prints how often.
+// whether a kernel is over until it is, and prints how often; `turns` asks after several things in
+// turn, one of which is over before.
 #include <cuda_runtime.h>
 
 #include <csignal>
@@ -83,6 +84,24 @@ int main(int argc, char** argv) {
     cudaEventRecord(e, s);
     while (cudaEventQuery(e) == cudaErrorNotReady) ++asked;
     while (cudaStreamQuery(s) == cudaErrorNotReady) ++asked;
+    std::printf("%ld\n", asked);
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "turns") == 0) {
+    cudaEvent_t over, later;
+    cudaEventCreate(&over);
+    cudaEventCreate(&later);
+    cudaEventRecord(over, t);
+    nap<<<1, 1, 0, s>>>();
+    cudaEventRecord(e, s);
+    nap<<<1, 1, 0, s>>>();
+    cudaEventRecord(later, s);
+    long asked = 0;
+    for (bool more = true; more; asked += 4) {
+      more = false;
+      for (const cudaEvent_t one : {over, e, later}) more |= cudaEventQuery(one) != cudaSuccess;
+      more |= cudaStreamQuery(s) != cudaSuccess;
+    }
     std::printf("%ld\n", asked);
     return cudaDeviceSynchronize();
   }
