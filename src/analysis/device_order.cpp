@@ -128,21 +128,23 @@ class comparison {
   using report = std::function<bool(const lost_order&)>;
   comparison(const trace::trace& t, const allocation_parts& parts, const device_order& with,
              const device_order& less)
-      : t_(t), parts_(parts), with_(with), less_(less) {}
+      : t_(t), parts_(parts), with_(with), less_(less) {
+    for (const trace::operation& o : t.operations)
+      kinds_.push_back({.work = is_work(o), .unknown = is_unknown(o), .pageable = is_pageable(o)});
+  }
 
   // False: the report said so, or there is too much to look at.
   [[nodiscard]] bool tell(const report& lost) {
     for (std::size_t i = 0; i < with_.host().size(); ++i) {
       const positions& known = with_.host()[i];
       const auto look = [&](number a) {
-        return !is_work(t_.operations[a]) || !touches_host(t_, t_.operations[a]) ||
-               lost({a, none, known});
+        return !kinds_[a].work || !touches_host(t_, t_.operations[a]) || lost({a, none, known});
       };
       if (!all_between(less_.host()[i], known, look)) return false;
     }
     for (const std::vector<number>& list : with_.streams()) {
       for (const number b : list) {
-        if (!is_work(t_.operations[b])) continue;
+        if (!kinds_[b].work) continue;
         const positions& known = with_.before(b);
         const auto look = [&](number a) { return !have_to_stay(a, b) || lost({a, b, known}); };
         if (!all_between(less_.before(b), known, look)) return false;
@@ -152,20 +154,22 @@ class comparison {
   }
 
  private:
-  [[nodiscard]] bool have_to_stay(number a, number b) const {
-    const trace::operation &one = t_.operations[a], &other = t_.operations[b];
-    return is_work(one) && (is_unknown(one) || is_unknown(other) || parts_.share_data(one, other) ||
-                            share_pageable(one, other));
-  }
+  // Looked up once: two are compared by the million.
+  struct kind {
+    bool work, unknown, pageable;
+  };
 
   // Memory that is no allocation of the runtime's: where it lies is not in a trace.
-  static bool share_pageable(const trace::operation& a, const trace::operation& b) {
-    const auto has = [](const trace::operation& o) {
-      return o.host_memory == trace::memory_kind::pageable ||
-             std::any_of(o.ranges.begin(), o.ranges.end(),
-                         [](const trace::byte_range& r) { return r.allocation == none; });
-    };
-    return has(a) && has(b);
+  static bool is_pageable(const trace::operation& o) {
+    return o.host_memory == trace::memory_kind::pageable ||
+           std::any_of(o.ranges.begin(), o.ranges.end(),
+                       [](const trace::byte_range& r) { return r.allocation == none; });
+  }
+
+  [[nodiscard]] bool have_to_stay(number a, number b) const {
+    const kind one = kinds_[a], other = kinds_[b];
+    return one.work && (one.unknown || other.unknown || (one.pageable && other.pageable) ||
+                        parts_.share_data(t_.operations[a], t_.operations[b]));
   }
 
   // Of the operations that are over by `more`, but not by `less`.
@@ -184,6 +188,7 @@ class comparison {
   const allocation_parts& parts_;
   const device_order& with_;
   const device_order& less_;
+  std::vector<kind> kinds_;  // by operation
   std::size_t looks_ = 0;
 };
 

@@ -114,6 +114,12 @@ std::string text_of_place(const trace::trace& t, number place) {
   return fmt::format("{}:{}", t.places[place].file, t.places[place].line);
 }
 
+std::string place_in_brackets(const trace::trace& t, number operation) {
+  std::string place = text_of_place(t, place_of(t, operation));
+  place.erase(0, place.rfind('/') + 1);
+  return place.empty() ? "" : fmt::format(" ({})", place);
+}
+
 number place_of(const trace::trace& t, number operation) {
   const number call = t.operations[operation].call;
   return call < t.calls.size() ? t.calls[call].place : none;

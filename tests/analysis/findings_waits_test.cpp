@@ -234,6 +234,97 @@ TEST(FindingsOfWaits, OneOfTwoWaitsThatOrderTheSameStays) {
   expect_without(s.b.run(), "needless-event-wait");
 }
 
+// One line of a function makes a stream wait for another one. Each turn gives back what the other
+// stream may use again, which it does not where it has memory of its own for each turn.
+trace::trace there_and_back(bool back, int buffers, bool two_lines = false) {
+  scene s;
+  const number e2 = s.b.event();
+  std::vector<number> memory;
+  for (int i = 0; i < buffers; ++i) memory.push_back(s.b.allocation(device_memory, 1 << 20));
+  for (int i = 0; i < 6; ++i) {
+    const number used = memory[static_cast<std::size_t>(i % buffers)];
+    s.b.line(10).kernel(s.s1, "make", 100_us);
+    s.b.writes(used);
+    s.b.line(11).record(s.s1, s.e);
+    s.b.line(12).wait(s.s2, s.e);
+    s.b.line(13).kernel(s.s2, "use", 90_us);
+    s.b.reads(used);
+    if (!back) continue;
+    s.b.line(11).record(s.s2, e2);
+    s.b.line(two_lines ? 15 : 12).wait(s.s1, e2);
+  }
+  s.b.line(20).synchronize();
+  return s.b.run();
+}
+
+void expect_cost(const finding& f, const trace::trace& as_it_is, const trace::trace& mended) {
+  const auto gained = static_cast<double>(as_it_is.end - mended.end);
+  EXPECT_NEAR(static_cast<double>(f.cost), gained, 0.02 * gained);
+}
+
+TEST(FindingsOfWaits, NeedlessWaitsOfALineAreToldFromNeededOnesByTheirStreams) {
+  const trace::trace t = there_and_back(true, 6);
+  const finding f = found(t, "needless-event-wait");
+  expect_cost(f, t, there_and_back(false, 6));
+  EXPECT_EQ(f.count, 6U);
+  EXPECT_THAT(f.evidence,
+              testing::Contains(testing::HasSubstr(
+                  "6 of 12 waits of a line (program.cu:12): where stream 1 waits for record of "
+                  "event 1 on stream 2 (program.cu:11)")));
+  EXPECT_THAT(f.change, testing::HasSubstr("only the waits that are named here"));
+  // The same on two lines.
+  EXPECT_EQ(found(there_and_back(true, 6, true), "needless-event-wait").cost, f.cost);
+  expect_healthy(there_and_back(false, 6));
+  // The other stream writes what is used, and has to wait.
+  expect_without(there_and_back(true, 1), "needless-event-wait");
+  expect_without(there_and_back(true, 1, true), "needless-event-wait");
+}
+
+enum class waited : std::uint8_t { in_each_turn, where_needed };
+
+// In turns, a stream uses what another one has made, or something of its own.
+trace::trace turns(const std::vector<bool>& needed, waited how, bool other_line = false) {
+  scene s;
+  const number e2 = s.b.event();
+  for (const bool needs : needed) {
+    s.b.line(10).kernel(s.s1, "make", 100_us);
+    s.b.reads(s.a).writes(s.a);
+    if (how == waited::in_each_turn || needs) s.ordered();
+    s.b.line(needs && other_line ? 14 : 13).kernel(s.s2, "use", 90_us);
+    s.b.reads(needs ? s.a : s.other).writes(s.other);
+    if (!needs) continue;
+    s.b.line(15).record(s.s2, e2);
+    s.b.line(16).wait(s.s1, e2);
+  }
+  s.b.line(20).synchronize();
+  return s.b.run();
+}
+
+TEST(FindingsOfWaits, NeedlessWaitsOfALineAreToldByTheirTurns) {
+  const std::vector<bool> each_second{true, false, true, false, true, false, true, false};
+  const trace::trace t = turns(each_second, waited::in_each_turn);
+  const finding f = found(t, "needless-event-wait");
+  EXPECT_EQ(f.count, 4U);
+  expect_cost(f, t, turns(each_second, waited::where_needed));
+  EXPECT_THAT(f.evidence,
+              testing::Contains(testing::AllOf(testing::HasSubstr("4 of 8 waits of a line"),
+                                               testing::HasSubstr("of each 2 turns, number 2"))));
+  expect_without(turns(std::vector<bool>(8, true), waited::in_each_turn), "needless-event-wait");
+  expect_without(turns(each_second, waited::where_needed), "needless-event-wait");
+}
+
+TEST(FindingsOfWaits, NeedlessWaitsOfALineAreToldByWhatComesNext) {
+  const std::vector<bool> uneven{true, false, false, true, true, false, true, false};
+  const trace::trace t = turns(uneven, waited::in_each_turn, true);
+  const finding f = found(t, "needless-event-wait");
+  EXPECT_EQ(f.count, 4U);
+  expect_cost(f, t, turns(uneven, waited::where_needed, true));
+  EXPECT_THAT(f.evidence,
+              testing::Contains(testing::HasSubstr("in front of kernel use (program.cu:13)")));
+  // Nothing tells them from the others.
+  expect_without(turns(uneven, waited::in_each_turn, false), "needless-event-wait");
+}
+
 TEST(Findings, AWaitForAnEventThatIsNeverRecordedIsFoundUnlessAnotherProcessMayRecordIt) {
   const auto waits = [](bool recorded, bool shared) {
     program_builder b;

@@ -156,6 +156,14 @@ class Advice(unittest.TestCase):
         for self.device in ("h200", "v100"):
             self.check_waits("early-event-wait", "early")
 
+    def test_some_waits_of_a_line_that_the_data_does_not_need(self):
+        for what, which in (("back", "where stream 0 waits for record of event 1 on stream 1"),
+                            ("second", "of each 2 turns, number 1")):
+            found = self.check_waits("needless-event-wait", what)
+            self.assertEqual(found["count"], 6)
+            self.assertIn("6 of 12 waits of a line", found["evidence"][-1])
+            self.assertIn(which, found["evidence"][-1])
+
     def facts(self, program, *words):
         """What is said of a run, and its trace."""
         trace = self.folder / f"{program}.sbt"

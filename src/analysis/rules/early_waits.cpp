@@ -19,7 +19,7 @@ namespace sb::analysis {
 namespace {
 
 constexpr std::size_t most_lines = 16, most_places = 8, most_told = 3;
-constexpr std::size_t most_checks = 48;  // of an order of all operations
+constexpr std::size_t most_checks = 32;  // of an order of all operations
 
 // The waits of a line, or those of it with which one stream waits for one place of another.
 struct early_wait {
@@ -50,7 +50,12 @@ class early_waits {
   [[nodiscard]] program moved(const program& from, const std::vector<early_wait>& lines) const;
 
  private:
-  [[nodiscard]] std::vector<std::vector<number>> lines() const;
+  struct line {
+    std::vector<number> waits;  // but those that nothing needs
+    std::size_t of = 0;         // with them
+    nanoseconds held = 0;
+  };
+  [[nodiscard]] std::vector<line> lines() const;
   [[nodiscard]] bool add(std::vector<early_wait>& found, std::vector<wait_window> windows,
                          std::size_t of);
   [[nodiscard]] bool place_behind(early_wait& line, number place) const;
@@ -65,28 +70,25 @@ class early_waits {
   std::size_t checks_ = 0;
 };
 
-// Waits of a line, those first that hold longest. Without lines, each by itself.
-std::vector<std::vector<number>> early_waits::lines() const {
-  std::map<std::pair<number, number>, std::pair<nanoseconds, std::vector<number>>> all;
+// Those first whose waits hold longest. Without lines, each wait by itself.
+std::vector<early_waits::line> early_waits::lines() const {
+  std::map<std::pair<number, number>, line> all;
   const std::vector<number>& needless = e_.needless_waits();
   for (number i = 0; i < t_.operations.size(); ++i) {
-    if (t_.operations[i].kind != trace::operation_kind::event_wait ||
-        std::binary_search(needless.begin(), needless.end(), i))
-      continue;
+    if (t_.operations[i].kind != trace::operation_kind::event_wait) continue;
     const number place = place_of(t_, i);
-    auto& [time, waits] = all[{place, place == none ? i : none}];
-    const auto h = held_.find(i);
-    time += h == held_.end() ? 0 : h->second.time;
-    waits.push_back(i);
+    line& l = all[{place, place == none ? i : none}];
+    ++l.of;
+    if (std::binary_search(needless.begin(), needless.end(), i)) continue;
+    if (const auto h = held_.find(i); h != held_.end()) l.held += h->second.time;
+    l.waits.push_back(i);
   }
-  std::vector<std::pair<nanoseconds, std::vector<number>>> sorted;
-  for (auto& [place, line] : all) {
-    if (line.first > 0) sorted.push_back(std::move(line));
+  std::vector<line> lines;
+  for (auto& [place, l] : all) {
+    if (l.held > 0) lines.push_back(std::move(l));
   }
-  sort_stably(sorted, [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (sorted.size() > most_lines) sorted.resize(most_lines);
-  std::vector<std::vector<number>> lines;
-  for (auto& [time, waits] : sorted) lines.push_back(std::move(waits));
+  sort_stably(lines, [](const line& a, const line& b) { return a.held > b.held; });
+  if (lines.size() > most_lines) lines.resize(most_lines);
   return lines;
 }
 
@@ -156,10 +158,10 @@ bool early_waits::add(std::vector<early_wait>& found, std::vector<wait_window> w
 
 std::vector<early_wait> early_waits::find() {
   std::vector<early_wait> found;
-  for (const std::vector<number>& waits : lines()) {
+  for (const line& l : lines()) {
     if (++checks_ > most_checks) break;
-    const auto windows = order_.look(moved(less_, found), waits);
-    if (!windows || add(found, *windows, waits.size())) continue;
+    const auto windows = order_.look(moved(less_, found), l.waits);
+    if (!windows || add(found, *windows, l.of)) continue;
     // One line may do the waits of several streams, or for several places.
     std::map<std::tuple<number, number, number>, std::vector<wait_window>> parts;
     for (const wait_window& w : *windows) {
@@ -169,7 +171,7 @@ std::vector<early_wait> early_waits::find() {
           .push_back(w);
     }
     if (parts.size() < 2) continue;
-    for (auto& [key, part] : parts) (void)add(found, std::move(part), waits.size());
+    for (auto& [key, part] : parts) (void)add(found, std::move(part), l.of);
   }
   return found;
 }
@@ -201,12 +203,6 @@ nanoseconds keep_what_gains(const evidence& e, const early_waits& early,
   return cost;
 }
 
-std::string in_brackets(const trace::trace& t, number operation) {
-  std::string place = text_of_place(t, place_of(t, operation));
-  place.erase(0, place.rfind('/') + 1);
-  return place.empty() ? "" : fmt::format(" ({})", place);
-}
-
 const moved_wait& longest_of(const early_wait& line) {
   return *std::find_if(line.moves.begin(), line.moves.end(),
                        [&](const moved_wait& m) { return m.wait == line.longest; });
@@ -234,10 +230,10 @@ std::string change_of(const evidence& e, const early_wait& line) {
   if (line.windows.size() < line.of)
     which = fmt::format(", where {} waits for the event that {} records{},",
                         stream_name(t, t.operations[m.wait].stream),
-                        stream_name(t, t.operations[record].stream), in_brackets(t, record));
-  return fmt::format("Call this cudaStreamWaitEvent{}{} behind {}{}{}.", in_brackets(t, m.wait),
-                     which, which_of(t, window_of(line), m.behind), name_of(t, m.behind),
-                     in_brackets(t, m.behind));
+                        stream_name(t, t.operations[record].stream), place_in_brackets(t, record));
+  return fmt::format("Call this cudaStreamWaitEvent{}{} behind {}{}{}.",
+                     place_in_brackets(t, m.wait), which, which_of(t, window_of(line), m.behind),
+                     name_of(t, m.behind), place_in_brackets(t, m.behind));
 }
 
 std::string evidence_of(const evidence& e, const early_wait& line) {
@@ -248,14 +244,14 @@ std::string evidence_of(const evidence& e, const early_wait& line) {
   const std::string needs =
       w.free < w.behind.size()
           ? fmt::format("the first that needs it is {}{}", name_of(t, w.behind[w.free]),
-                        in_brackets(t, w.behind[w.free]))
+                        place_in_brackets(t, w.behind[w.free]))
           : "nothing that follows in this turn needs it";
   const std::string waits = line.windows.size() < line.of
                                 ? fmt::format("{} of {} waits", line.windows.size(), line.of)
                                 : plural(line.windows.size(), "wait");
-  return fmt::format("{}{}, {} in all: {} stood behind {}; {}", waits, in_brackets(t, line.longest),
-                     text_of_time(line.held), name_with_stream(t, first),
-                     line.windows.size() == 1 ? "it" : "one", needs);
+  return fmt::format("{}{}, {} in all: {} stood behind {}; {}", waits,
+                     place_in_brackets(t, line.longest), text_of_time(line.held),
+                     name_with_stream(t, first), line.windows.size() == 1 ? "it" : "one", needs);
 }
 
 }  // namespace

@@ -24,6 +24,14 @@ struct repeated_call {
   std::string name;
 };
 
+// Waits for events that the data does not need: all of a line, or those of it that `which` tells
+// from the others.
+struct needless_part {
+  std::vector<number> waits;  // in order
+  std::size_t of = 0;         // waits of the line
+  std::string which;
+};
+
 struct evidence {
   evidence(const trace::trace& run, const program& as_program, const timing& as_it_is,
            const overlap_facts& facts)
@@ -41,12 +49,14 @@ struct evidence {
   // Looked for once.
   [[nodiscard]] const std::vector<repeated_call>& repeated_calls() const;
   [[nodiscard]] const allocation_parts& parts() const;
-  // Waits for events, in order, that the data does not need; only where some took time.
-  [[nodiscard]] const std::vector<number>& needless_waits() const;
+  // Waits for events that the data does not need; only where some took time.
+  [[nodiscard]] const std::vector<needless_part>& needless_parts() const;
+  [[nodiscard]] const std::vector<number>& needless_waits() const;  // all of them, in order
 
  private:
   mutable std::optional<allocation_parts> parts_;
   mutable std::optional<std::vector<repeated_call>> repeated_;
+  mutable std::optional<std::vector<needless_part>> parts_needless_;
   mutable std::optional<std::vector<number>> needless_;
 };
 

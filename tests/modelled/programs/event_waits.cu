@@ -63,9 +63,53 @@ void early(bool applied, bool needs) {
   cudaDeviceSynchronize();
 }
 
+void order(cudaStream_t first, cudaEvent_t done, cudaStream_t then) {
+  cudaEventRecord(done, first);
+  cudaStreamWaitEvent(then, done, 0);
+}
+
+// Each round has memory of its own, and the stream that makes it waits for the other one all the
+// same, at the line where that one waits for it; applied: it does not. "needs": it is the same
+// memory in all rounds.
+void back(bool applied, bool needs) {
+  float *made = memory(), *own = memory();
+  const cudaStream_t makes = stream(), uses = stream();
+  const cudaEvent_t done = event(), used = event();
+  load(made);
+  for (int i = 0; i < rounds; ++i) {
+    if (!needs) made = memory();
+    step<<<1, 256, 0, makes>>>(made, turns);
+    order(makes, done, uses);
+    use<<<1, 256, 0, uses>>>(own, made, turns);
+    if (!applied) order(uses, used, makes);
+  }
+  cudaDeviceSynchronize();
+}
+
+// Every second round uses what the other stream has made, and each waits for that; applied: those
+// that use it. "needs": each uses it.
+void second(bool applied, bool needs) {
+  float *made = memory(), *own = memory();
+  const cudaStream_t makes = stream(), uses = stream();
+  const cudaEvent_t done = event(), used = event();
+  load(made);
+  for (int i = 0; i < 2 * rounds; ++i) {
+    const bool here = needs || i % 2 == 1;
+    step<<<1, 256, 0, makes>>>(made, turns);
+    if (here || !applied) order(makes, done, uses);
+    use<<<1, 256, 0, uses>>>(own, here ? made : own, 2 * turns);
+    if (!here) continue;
+    cudaEventRecord(used, uses);
+    cudaStreamWaitEvent(makes, used, 0);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "", how = count > 2 ? words[2] : "";
   const bool applied = how == "applied", needs = how == "needs";
   if (what == "early") early(applied, needs);
+  if (what == "back") back(applied, needs);
+  if (what == "second") second(applied, needs);
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
