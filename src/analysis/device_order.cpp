@@ -129,8 +129,7 @@ class comparison {
   comparison(const trace::trace& t, const allocation_parts& parts, const device_order& with,
              const device_order& less)
       : t_(t), parts_(parts), with_(with), less_(less) {
-    for (const trace::operation& o : t.operations)
-      kinds_.push_back({.work = is_work(o), .unknown = is_unknown(o), .pageable = is_pageable(o)});
+    for (const trace::operation& o : t.operations) kinds_.push_back(kind_of(o));
   }
 
   // False: the report said so, or there is too much to look at.
@@ -157,7 +156,18 @@ class comparison {
   // Looked up once: two are compared by the million.
   struct kind {
     bool work, unknown, pageable;
+    std::uint64_t touched = 0, written = 0;  // a bit for each allocation, or for several
   };
+
+  static kind kind_of(const trace::operation& o) {
+    kind k{.work = is_work(o), .unknown = is_unknown(o), .pageable = is_pageable(o)};
+    for (const trace::byte_range& r : o.ranges) {
+      const std::uint64_t bit = std::uint64_t{1} << (r.allocation % 64);
+      k.touched |= bit;
+      if (r.how != trace::access::read) k.written |= bit;
+    }
+    return k;
+  }
 
   // Memory that is no allocation of the runtime's: where it lies is not in a trace.
   static bool is_pageable(const trace::operation& o) {
@@ -167,9 +177,11 @@ class comparison {
   }
 
   [[nodiscard]] bool have_to_stay(number a, number b) const {
-    const kind one = kinds_[a], other = kinds_[b];
-    return one.work && (one.unknown || other.unknown || (one.pageable && other.pageable) ||
-                        parts_.share_data(t_.operations[a], t_.operations[b]));
+    const kind &one = kinds_[a], &other = kinds_[b];
+    if (!one.work) return false;
+    if (one.unknown || other.unknown || (one.pageable && other.pageable)) return true;
+    const bool apart = ((one.touched & other.written) | (one.written & other.touched)) == 0;
+    return !apart && parts_.share_data(t_.operations[a], t_.operations[b]);
   }
 
   // Of the operations that are over by `more`, but not by `less`.

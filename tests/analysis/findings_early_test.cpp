@@ -225,5 +225,52 @@ TEST(FindingsOfEarlyWaits, SomeOfTheWaitsOfALineAreToldFromTheOthers) {
   EXPECT_THAT(f.change, HasSubstr("where stream 2 waits for the event that stream 1 records"));
 }
 
+// A line waits for several streams, one after another; `from`: how many of them are needed, and the
+// others are waited for all the same.
+trace::trace joined(waits when, int needed, bool others = true) {
+  scene s;
+  std::vector<number> from, events, memory;
+  for (int i = 0; i < 4; ++i) {
+    from.push_back(s.b.stream());
+    events.push_back(s.b.event());
+    memory.push_back(s.b.allocation(trace::memory_kind::device, 1 << 20));
+  }
+  for (int turn = 0; turn < 3; ++turn) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      s.b.line(30).kernel(from[i], "part", (100 + 40 * i) * 1_us);
+      s.b.reads(memory[i]).writes(memory[i]);
+      s.b.line(31).record(from[i], events[i]);
+    }
+    const auto join = [&] {
+      for (std::size_t i = 0; i < 4; ++i)
+        if (others || static_cast<int>(i) < needed) s.b.line(32).wait(s.uses, events[i]);
+    };
+    if (when == waits::at_once) join();
+    s.prepare(s.own);
+    if (when == waits::behind) join();
+    s.b.line(33).kernel(s.uses, "use", 100_us);
+    for (std::size_t i = 0; i < static_cast<std::size_t>(needed); ++i) s.b.reads(memory[i]);
+    s.b.line(34).record(s.uses, s.more);
+    for (const number one : from) s.b.line(35).wait(one, s.more);
+  }
+  return s.run();
+}
+
+TEST(FindingsOfEarlyWaits, TheWaitsOfAJoinAreMovedTogether) {
+  const trace::trace early = joined(waits::at_once, 4);
+  const finding f = found(early, rule);
+  EXPECT_EQ(f.count, 12U);
+  expect_cost(f, early, joined(waits::behind, 4));
+  expect_healthy(joined(waits::behind, 4));
+}
+
+TEST(FindingsOfEarlyWaits, TheWaitsOfAJoinThatNothingNeedsAreToldFromTheOthers) {
+  const trace::trace all = joined(waits::behind, 2);
+  const finding f = found(all, "needless-event-wait");
+  EXPECT_THAT(f.evidence, testing::Contains(HasSubstr("3 of 12 waits of a line")));
+  expect_without(all, rule);
+  expect_without(joined(waits::behind, 4), "needless-event-wait");
+}
+
 }  // namespace
 }  // namespace sb::analysis

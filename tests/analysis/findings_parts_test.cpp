@@ -202,6 +202,66 @@ TEST(FindingsOfParts, AnEventThatAThirdStreamReliesOnIsNotLate) {
   EXPECT_GT(found(by_way_of_another(false), "event-recorded-late").cost, 280_us);
 }
 
+enum class behind : std::uint8_t { what_is_needed, all };
+enum class rest : std::uint8_t { of_its_stream, of_another };
+enum class used_by : std::uint8_t { the_waiting_stream, a_third };
+
+// In each turn a stream makes something and then works for itself, or waits for another stream's
+// work; behind that it records. `needs_rest`: what uses the one uses the other, too.
+trace::trace recorded_behind(behind where, rest what, used_by who, bool needs_rest = false) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream(), s3 = b.stream(), s4 = b.stream();
+  const number e = b.event(), f = b.event(), g = b.event(), h = b.event();
+  std::vector<number> memory;
+  for (int i = 0; i < 4; ++i) memory.push_back(b.allocation(trace::memory_kind::device, part));
+  for (int i = 0; i < 5; ++i) {
+    b.line(60).kernel(s1, "make", 50_us);
+    b.writes(memory[0]);
+    if (where == behind::what_is_needed) b.line(61).record(s1, e);
+    if (what == rest::of_its_stream) {
+      b.line(62).kernel(s1, "more", 100_us);
+      b.writes(memory[1]);
+    } else {
+      b.line(63).kernel(s4, "more", 150_us);
+      b.writes(memory[1]);
+      b.line(64).record(s4, g);
+      b.line(65).wait(s1, g);
+    }
+    if (where == behind::all) b.line(61).record(s1, e);
+    b.line(66).wait(s2, e);
+    b.line(67).kernel(s2, "own", 40_us);
+    b.reads(memory[3]).writes(memory[3]);
+    const number user = who == used_by::a_third ? s3 : s2;
+    if (who == used_by::a_third) {
+      b.line(68).record(s2, f);
+      b.line(69).wait(s3, f);
+    }
+    b.line(70).kernel(user, "use", 70_us);
+    b.reads(memory[0]);
+    if (needs_rest) b.reads(memory[1]);
+    b.line(71).record(user, h);
+    b.line(72).wait(s1, h);
+    b.line(73).wait(s4, h);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfParts, AnEventIsLateByWorkOfAnotherStreamAndForWhatAThirdOneUses) {
+  for (const rest what : {rest::of_its_stream, rest::of_another}) {
+    for (const used_by who : {used_by::the_waiting_stream, used_by::a_third}) {
+      const trace::trace late = recorded_behind(behind::all, what, who);
+      const trace::trace mended = recorded_behind(behind::what_is_needed, what, who);
+      const finding f = found(late, "event-recorded-late");
+      const auto gained = static_cast<double>(late.end - mended.end);
+      EXPECT_NEAR(static_cast<double>(f.cost), gained, 0.05 * gained);
+      EXPECT_NE(f.evidence[0].find("needs kernel make"), std::string::npos) << f.evidence[0];
+      expect_without(mended, "event-recorded-late");
+      expect_without(recorded_behind(behind::all, what, who, true), "event-recorded-late");
+    }
+  }
+}
+
 TEST(FindingsOfParts, AnEventBehindAllThatTheFirstKernelNeedsIsHealthy) {
   expect_without(brought(recorded::behind_all, true, true), "event-recorded-late");
 }

@@ -66,7 +66,7 @@ trace::trace run(const text& lines, waits_at where) {
     b.line(w.line);
     switch (w.what) {
       case written::kind::kernel:
-        b.kernel(s[w.stream], "work", w.length);
+        b.kernel(s[w.stream], std::to_string(w.line).insert(0, 1, 'k'), w.length);
         for (const number m : w.reads) b.reads(memory[m]);
         for (const number m : w.writes) b.writes(memory[m]);
         break;
@@ -165,6 +165,34 @@ std::optional<text> moved(const text& as_it_is, const finding& f) {
   return n == f.count ? std::optional(lines) : std::nullopt;
 }
 
+// Each record for which one stream waits once gets another one, behind what that stream needs.
+std::optional<text> recorded_earlier(const text& as_it_is, const trace::trace& t,
+                                     const finding& f) {
+  text lines = as_it_is;
+  const std::regex words(R"(stream (\d+) needs kernel k(\d+);)");
+  for (std::size_t i = 0; i < f.operations.size(); ++i) {
+    std::smatch told;
+    if (i == f.evidence.size() || !std::regex_search(f.evidence[i], told, words)) return {};
+    const auto stream = static_cast<number>(std::stoul(told[1])) - 1;  // the first is the default
+    const auto needed = static_cast<std::uint32_t>(std::stoul(told[2]));
+    const std::uint32_t old = t.places[t.calls[t.operations[f.operations[i]].call].place].line;
+    const auto is_meant = [&](const written& w) {
+      return w.what == written::kind::wait && w.stream == stream && w.of == old;
+    };
+    if (std::count_if(lines.begin(), lines.end(), is_meant) != 1) return {};
+    const std::uint32_t line = last_line + 1 + static_cast<std::uint32_t>(i);
+    std::find_if(lines.begin(), lines.end(), is_meant)->of = line;
+    const auto after = at_line(lines, needed);
+    const written record{.what = written::kind::record,
+                         .stream = after->stream,
+                         .line = line,
+                         .reads = {},
+                         .writes = {}};
+    lines.insert(after + 1, record);
+  }
+  return lines;
+}
+
 TEST(FindingsOfAnyWaits, WhatIsAdvisedKeepsTheOrderOfTheDataAndGainsWhatItSays) {
   std::map<std::string, std::size_t> looked_at;
   const auto look = [&](std::uint32_t seed, waits_at where) {
@@ -175,6 +203,7 @@ TEST(FindingsOfAnyWaits, WhatIsAdvisedKeepsTheOrderOfTheDataAndGainsWhatItSays) 
       if (f.rule == "needless-event-wait") changed = without(lines, f);
       if (f.rule == "early-event-wait" && where == waits_at::lines_of_their_own)
         changed = moved(lines, f);
+      if (f.rule == "event-recorded-late") changed = recorded_earlier(lines, t, f);
       if (!changed) continue;
       ++looked_at[f.rule + (where == waits_at::one_line ? ", one line" : "")];
       expect_order_kept(lines, *changed, seed);
@@ -188,6 +217,7 @@ TEST(FindingsOfAnyWaits, WhatIsAdvisedKeepsTheOrderOfTheDataAndGainsWhatItSays) 
   EXPECT_GT(looked_at["needless-event-wait"], 50U);
   EXPECT_GT(looked_at["needless-event-wait, one line"], 50U);
   EXPECT_GT(looked_at["early-event-wait"], 50U);
+  EXPECT_GT(looked_at["event-recorded-late"], 20U);
 }
 
 }  // namespace

@@ -156,6 +156,9 @@ class Advice(unittest.TestCase):
         for self.device in ("h200", "v100"):
             self.check_waits("early-event-wait", "early")
 
+    def test_an_event_behind_a_wait_for_work_of_another_stream(self):
+        self.assertEqual(self.check_waits("event-recorded-late", "late")["count"], 6)
+
     def test_some_waits_of_a_line_that_the_data_does_not_need(self):
         for what, which in (("back", "where stream 0 waits for record of event 1 on stream 1"),
                             ("second", "of each 2 turns, number 1")):

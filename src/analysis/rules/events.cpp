@@ -10,6 +10,8 @@
 #include "analysis/device_order.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/rules/stream_lists.hpp"
+#include "analysis/rules/wait_windows.hpp"
+#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::size_t far = 256;  // operations looked at on either side
 constexpr std::size_t most_told = 3;
+constexpr std::size_t most_lines = 16;  // whose order is looked at
 
 bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
 
@@ -170,31 +173,111 @@ std::string change_of(bool whole, bool in_parts) {
 
 }  // namespace
 
+namespace {
+
+// Of lines that nothing was found of, those first that are held longest: what the stream itself
+// needs is not all that counts, nor is what stands in the record's stream.
+std::vector<late_record> late_by_order(const evidence& e, const wait_windows& order,
+                                       const std::vector<held_operation>& waits,
+                                       const std::set<number>& found) {
+  const trace::trace& t = e.t;
+  struct line {
+    nanoseconds held = 0;
+    std::vector<number> waits;
+  };
+  std::map<std::pair<number, number>, line> all;
+  for (const held_operation& h : waits) {
+    const number place = place_of(t, h.operation);
+    if (t.operations[h.operation].kind != trace::operation_kind::event_wait ||
+        found.contains(place))
+      continue;
+    line& l = all[{place, place == none ? h.operation : none}];
+    l.held += h.time;
+    l.waits.push_back(h.operation);
+  }
+  std::vector<line> lines;
+  for (auto& [place, l] : all) lines.push_back(std::move(l));
+  sort_stably(lines, [](const line& a, const line& b) { return a.held > b.held; });
+  if (lines.size() > most_lines) lines.resize(most_lines);
+  std::vector<late_record> late;
+  for (const line& l : lines) {
+    const std::vector<number> needed = order.needed_by(l.waits);
+    for (std::size_t i = 0; i < l.waits.size(); ++i) {
+      if (needed[i] == none || !is_work(t.operations[needed[i]])) continue;
+      const nanoseconds then = t.operations[needed[i]].ended;
+      const nanoseconds recorded = t.operations[e.p.tasks[l.waits[i]].record].ended;
+      if (recorded > then) late.push_back({l.waits[i], needed[i], recorded - then});
+    }
+  }
+  return late;
+}
+
+// Waits of a line whose records are late.
+struct late_line {
+  std::vector<late_record> waits;
+  bool by_order = false;
+};
+
+// Adds those with which everything keeps its order, as far as that can be followed.
+void add_lines(const late_records& records, bool followed, const std::vector<late_record>& late,
+               bool by_order, const trace::trace& t, program& changed,
+               std::vector<late_line>& lines) {
+  std::map<number, std::vector<late_record>> by_line;  // a line is changed as a whole
+  for (const late_record& one : late) by_line[place_of(t, one.wait)].push_back(one);
+  for (auto& [place, these] : by_line) {
+    program more = changed;
+    for (const late_record& one : these) records.apply(more, one);
+    if (followed && !records.keep_order(more)) continue;
+    changed = std::move(more);
+    lines.push_back({std::move(these), by_order});
+  }
+}
+
+// Lines that only the order tells of are left out where as much is gained without them. They come
+// last, in programs whose order can be followed.
+nanoseconds keep_what_gains(const evidence& e, const late_records& records, const program& changed,
+                            std::vector<late_line>& lines) {
+  nanoseconds cost = e.gain(changed);
+  for (std::size_t i = lines.size(); i-- > 0 && lines.size() > 1 && lines[i].by_order;) {
+    std::vector<late_line> others = lines;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    program less = e.p;
+    for (const late_line& l : others)
+      for (const late_record& one : l.waits) records.apply(less, one);
+    const nanoseconds without = e.gain(less);
+    if (without < cost) continue;
+    cost = without;
+    lines = std::move(others);
+  }
+  return cost;
+}
+
+}  // namespace
+
 void find_late_records(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
   const std::vector<held_operation> waits = held_by(t, trace::wait_cause::event);
   if (waits.empty()) return;
   const late_records records(e);
-  // A line is changed as a whole.
-  std::map<number, std::vector<late_record>> by_line;
+  std::vector<late_record> late;
   for (const held_operation& h : waits)
-    if (const auto late = records.look(h.operation))
-      by_line[place_of(t, h.operation)].push_back(*late);
-
-  program changed = e.p;
+    if (const auto one = records.look(h.operation)) late.push_back(*one);
   const bool followed = can_be_followed(t, e.p);
+  program changed = e.p;
   if (!followed) keep_data_order(t, changed, e.parts());
-  std::vector<late_record> held;
-  for (const auto& [line, these] : by_line) {
-    program more = changed;
-    for (const late_record& one : these) records.apply(more, one);
-    if (followed && !records.keep_order(more)) continue;
-    changed = std::move(more);
-    held.insert(held.end(), these.begin(), these.end());
+  std::vector<late_line> lines;
+  add_lines(records, followed, late, false, t, changed, lines);
+  if (followed && e.worth(total(waits))) {
+    std::set<number> found;
+    for (const late_line& l : lines) found.insert(place_of(t, l.waits[0].wait));
+    late = late_by_order(e, wait_windows(t, e.p), waits, found);
+    add_lines(records, followed, late, true, t, changed, lines);
   }
-  if (held.empty()) return;
-  const nanoseconds cost = e.gain(changed);
+  if (lines.empty()) return;
+  const nanoseconds cost = keep_what_gains(e, records, changed, lines);
   if (!e.worth(cost)) return;
+  std::vector<late_record> held;
+  for (const late_line& l : lines) held.insert(held.end(), l.waits.begin(), l.waits.end());
 
   const auto parted = [](const late_record& l) { return l.in_parts; };
   const bool in_parts = std::any_of(held.begin(), held.end(), parted);
@@ -209,7 +292,7 @@ void find_late_records(const evidence& e, findings& out) {
   f.change = change_of(!std::all_of(held.begin(), held.end(), parted), in_parts);
   f.cost = cost;
   std::vector<number> of;
-  for (const late_record& one : held) of.push_back(t.operations[one.wait].record);
+  for (const late_record& one : held) of.push_back(e.p.tasks[one.wait].record);
   add_operations(t, f, of);
   for (std::size_t i = 0; i < std::min<std::size_t>(3, held.size()); ++i) {
     f.evidence.push_back(fmt::format("{} needs {}{}; {} of other work comes before the record",

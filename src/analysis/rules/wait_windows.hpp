@@ -1,5 +1,6 @@
 // How far the waits for events of a line could be moved back: what their streams are given behind
-// them, and how much of that keeps its order with all that it meets in memory without the wait.
+// them, and how much of that keeps its order with all that it meets in memory without the wait. And
+// how much earlier the records that they wait for could be.
 // Only for programs whose order can be followed.
 #pragma once
 
@@ -16,7 +17,7 @@ struct wait_window {
   number wait = none;
   // What its stream is given behind it (but other waits), as long as the call could stand there and
   // mean the same: until its event is recorded again, until the host waits for the stream, and
-  // until the next wait of the line for it.
+  // until the next turn, in which the line makes it wait again.
   std::vector<number> behind;
   std::size_t free = 0;  // so many of these, from the first on, do not need the wait
 };
@@ -29,15 +30,23 @@ class wait_windows {
   // nothing where there is too much to look at.
   [[nodiscard]] std::optional<std::vector<wait_window>> look(
       const program& less, const std::vector<number>& waits) const;
+  // By wait of one line: of what is in front of the record that it waits for, in the record's
+  // stream, the last that something needs by way of the wait, be it in other streams or for the
+  // host. None where all is needed, or nothing, or there is too much to look at.
+  [[nodiscard]] std::vector<number> needed_by(const std::vector<number>& waits) const;
   [[nodiscard]] bool keep_order(const program& changed) const;
 
  private:
+  class providers;
   [[nodiscard]] wait_window window_of(number wait) const;
+  [[nodiscard]] bool provides(number wait, number earlier) const;
+  [[nodiscard]] std::uint32_t known_before(number wait) const;
 
   const trace::trace& t_;
   const program& p_;
   const device_order as_it_is_;
   const std::vector<step_place> places_;
+  std::vector<number> previous_;  // by operation: the one before it in its stream
 };
 
 }  // namespace sb::analysis

@@ -105,11 +105,37 @@ void second(bool applied, bool needs) {
   cudaDeviceSynchronize();
 }
 
+// A stream makes something and waits for work of another one; both are waited for where only the
+// first is used. Applied: the event stands for that alone. "needs": both are used.
+void late(bool applied, bool needs) {
+  float *made = memory(), *other = memory(), *own = memory();
+  const cudaStream_t makes = stream(), works = stream(), uses = stream();
+  const cudaEvent_t done = event(), worked = event(), used = event();
+  load(made);
+  for (int i = 0; i < rounds; ++i) {
+    prepare<<<1, 256, 0, works>>>(other, 2 * turns);
+    cudaEventRecord(worked, works);
+    step<<<1, 256, 0, makes>>>(made, turns);
+    if (applied) cudaEventRecord(done, makes);
+    cudaStreamWaitEvent(makes, worked, 0);
+    if (!applied) cudaEventRecord(done, makes);
+    cudaStreamWaitEvent(uses, done, 0);
+    use<<<1, 256, 0, uses>>>(own, made, turns);
+    use<<<1, 256, 0, uses>>>(own, needs ? other : made, turns);
+    use<<<1, 256, 0, makes>>>(made, other, turns / 4);
+    cudaEventRecord(used, uses);
+    cudaStreamWaitEvent(makes, used, 0);
+    cudaStreamWaitEvent(works, used, 0);
+  }
+  cudaDeviceSynchronize();
+}
+
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "", how = count > 2 ? words[2] : "";
   const bool applied = how == "applied", needs = how == "needs";
   if (what == "early") early(applied, needs);
   if (what == "back") back(applied, needs);
   if (what == "second") second(applied, needs);
+  if (what == "late") late(applied, needs);
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
