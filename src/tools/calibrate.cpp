@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -15,6 +13,7 @@
 #include "output_file.hpp"
 #include "process.hpp"
 #include "toolkit.hpp"
+#include "whole_output.hpp"
 
 namespace sb::tools {
 
@@ -57,7 +56,7 @@ int calibrate(const calibration_options& options) {
   std::error_code error;
   if (const std::string kept = why_not_replaced(options.output, {".profile"}); !kept.empty())
     return failed(2, kept);
-  if (!options.output.empty() && !options.force && fs::exists(options.output, error))
+  if (!options.force && takes_the_place_of_a_file(options.output))
     return failed(2, fmt::format("{} is there already; --force writes over it", options.output));
   std::string why;
   const std::string nvcc = compiler(options, why);
@@ -95,11 +94,8 @@ int calibrate(const calibration_options& options) {
     fmt::print("{}", result);
     return 0;
   }
-  std::ofstream out(options.output);
-  out << result;
-  out.close();
-  if (!out)
-    return failed(1, fmt::format("{} cannot be written: {}", options.output, std::strerror(errno)));
+  if (why = write_whole(options.output, result); !why.empty())
+    return failed(1, fmt::format("{} cannot be written: {}", options.output, why));
   fmt::print(
       stderr, "{}: use it with STREAMBED_DEVICE={}\n", options.output,
       options.output.find('/') == std::string::npos ? "./" + options.output : options.output);

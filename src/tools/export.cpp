@@ -1,13 +1,10 @@
 // streambed export: a trace in the formats of other tools.
 // Exit status: 0; 1 when the trace cannot be read or the file not written; 2 for a wrong command
 // line; 3 when the trace stops early.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
 #include "commands.hpp"
@@ -15,59 +12,10 @@
 #include "recorded_run.hpp"
 #include "trace/export.hpp"
 #include "trace/reader.hpp"
+#include "whole_output.hpp"
 
 namespace sb::tools {
 namespace {
-
-// A file that is written in large pieces, and does not stay when it could not be written.
-class output {
- public:
-  enum class existing { refuse, replace };
-
-  // An empty path is the standard output. errno says why it is not good.
-  output(const std::string& path, existing policy) : path_(path) {
-    if (path.empty()) {
-      descriptor_ = STDOUT_FILENO;
-      return;
-    }
-    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC;
-    descriptor_ =
-        ::open(path.c_str(), flags | (policy == existing::refuse ? O_EXCL : O_TRUNC), 0666);
-    good_ = descriptor_ >= 0;
-    created_ = good_;
-  }
-  output(const output&) = delete;
-  output& operator=(const output&) = delete;
-  ~output() {
-    if (!created_) return;
-    ::close(descriptor_);
-    if (!good_) ::unlink(path_.c_str());
-  }
-
-  [[nodiscard]] bool good() const { return good_; }
-  void add(std::string_view part) {
-    if (!good_) return;
-    waiting_.append(part);
-    if (waiting_.size() >= piece) flush();
-  }
-  bool flush() {
-    std::string_view rest = waiting_;
-    while (good_ && !rest.empty()) {
-      const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
-      if (written < 0 && errno == EINTR) continue;
-      good_ = written > 0;
-      if (good_) rest.remove_prefix(static_cast<std::size_t>(written));
-    }
-    waiting_.clear();
-    return good_;
-  }
-
- private:
-  static constexpr std::size_t piece = 1 << 20;
-  std::string path_, waiting_;
-  int descriptor_ = -1;
-  bool good_ = true, created_ = false;
-};
 
 class export_command final : public subcommand {
  public:
@@ -108,23 +56,23 @@ class export_command final : public subcommand {
       fmt::print(stderr, "streambed export: {}\n", why);
       return 2;
     }
+    if (!force_ && takes_the_place_of_a_file(output_)) {
+      fmt::print(stderr,
+                 "streambed export: {} exists already. Choose another name, or replace it with "
+                 "--force.\n",
+                 output_);
+      return 1;
+    }
     const outcome<trace::trace> recorded = read_run(trace_);
     if (!recorded) {
       fmt::print(stderr, "streambed export: {}\n", recorded.message());
       return 1;
     }
-    output out(output_, force_ ? output::existing::replace : output::existing::refuse);
-    if (!out.good()) {
-      const bool exists = errno == EEXIST;
-      fmt::print(stderr, "streambed export: {} {}\n", output_,
-                 exists ? "exists already. Choose another name, or replace it with --force."
-                        : fmt::format("cannot be created: {}", std::strerror(errno)));
-      return 1;
-    }
+    whole_output out(output_);
     write(*recorded, [&](std::string_view part) { out.add(part); });
-    if (!out.flush()) {
+    if (!out.finish()) {
       fmt::print(stderr, "streambed export: cannot write {}: {}\n",
-                 output_.empty() ? "the standard output" : output_, std::strerror(errno));
+                 output_.empty() ? "the standard output" : output_, out.problem());
       return 1;
     }
     return status_of(*recorded, name());

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "trace/format.hpp"
+#include "whole_output.hpp"
 
 namespace sb::tools {
 
@@ -36,16 +36,6 @@ bool begins_as_ours(std::string_view bytes) {
          std::string_view::npos;
 }
 
-bool write_all(int file, std::string_view rest) {
-  while (!rest.empty()) {
-    const ssize_t written = ::write(file, rest.data(), rest.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    rest.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 }  // namespace
 
 bool same_file(const std::string& a, const std::string& b) {
@@ -62,7 +52,16 @@ std::string why_not_writable(const std::string& path, output_kind kind) {
   struct stat now{};
   if (::stat(path.c_str(), &now) == 0) {
     if (S_ISDIR(now.st_mode)) return "it is a folder";
-    if (S_ISREG(now.st_mode)) return ::access(path.c_str(), W_OK) == 0 ? "" : std::strerror(errno);
+    if (S_ISREG(now.st_mode)) {
+      if (::access(path.c_str(), W_OK) != 0) return std::strerror(errno);
+      // The next one is written beside it.
+      if (kind == output_kind::storage || !takes_the_place_of_a_file(path)) return {};
+      const fs::path folder = fs::weakly_canonical(path).parent_path();
+      return ::access(folder.c_str(), W_OK) == 0
+                 ? std::string()
+                 : "its folder: " + std::string(std::strerror(errno));
+    }
+    if (S_ISBLK(now.st_mode)) return "it is a disk";
     if (kind == output_kind::storage) return "it is no regular file";
     return {};
   }
@@ -77,7 +76,8 @@ std::string why_not_writable(const std::string& path, output_kind kind) {
 std::string why_not_replaced(const std::string& path,
                              std::initializer_list<std::string_view> endings) {
   struct stat now{};
-  if (::stat(path.c_str(), &now) != 0 || !S_ISREG(now.st_mode) || now.st_size == 0) return {};
+  if (!takes_the_place_of_a_file(path) || ::stat(path.c_str(), &now) != 0 || now.st_size == 0)
+    return {};
   const std::string ending = fs::path(path).extension().string();
   if (std::find(endings.begin(), endings.end(), ending) != endings.end()) return {};
   std::ifstream in(path, std::ios::binary);
@@ -87,18 +87,6 @@ std::string why_not_replaced(const std::string& path,
   return "'" + path +
          "' is there and was not written by streambed, so it is not written over, with --force "
          "neither. Choose another name, or remove it.";
-}
-
-bool write_whole(const std::string& path, std::string_view contents) {
-  std::string beside = path + ".part-XXXXXX";
-  const int file = ::mkostemp(beside.data(), O_CLOEXEC);
-  if (file < 0) return false;
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  bool done = ::fchmod(file, 0666 & ~mask) == 0 && write_all(file, contents);
-  done = ::close(file) == 0 && done && ::rename(beside.c_str(), path.c_str()) == 0;
-  if (!done) ::unlink(beside.c_str());
-  return done;
 }
 
 bool emptied(const std::string& path) {

@@ -24,10 +24,6 @@ enum class output_kind {
 [[nodiscard]] std::string why_not_replaced(const std::string& path,
                                            std::initializer_list<std::string_view> endings);
 
-// Writes a file as a whole, under another name first: nobody ever sees half of it, and it is no
-// file that was there. False when it cannot be written; then what was there stays.
-[[nodiscard]] bool write_whole(const std::string& path, std::string_view contents);
-
 // Takes out what is in a file. False, and the file stays, when a program is writing its trace
 // there: it has the file mapped, and its next store would be behind the end.
 [[nodiscard]] bool emptied(const std::string& path);

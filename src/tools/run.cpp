@@ -21,6 +21,7 @@
 #include "run_report.hpp"
 #include "toolkit.hpp"
 #include "trace/block_file.hpp"
+#include "whole_output.hpp"
 
 namespace sb::tools {
 namespace {
@@ -138,7 +139,7 @@ class run_command final : public subcommand {
   bool name_outputs() {
     const std::string stem = fs::path(inputs_[0]).stem().string();
     for (const std::string& given : {trace_, page_}) {
-      if (given.empty() || force_ || !fs::exists(given)) continue;
+      if (given.empty() || force_ || !takes_the_place_of_a_file(given)) continue;
       if (!why_not_output(given).empty()) continue;  // --force would not help
       return complain(fmt::format("'{}' is there already; --force writes over it", given));
     }

@@ -13,6 +13,7 @@
 #include "timeline_notes.hpp"
 #include "timeline_page.hpp"
 #include "toolkit.hpp"
+#include "whole_output.hpp"
 
 namespace sb::tools {
 
@@ -24,11 +25,10 @@ bool write_page(const std::string& path, const std::string& form, const trace::t
                 const analysis::explanation& facts) {
   std::ifstream in(form);
   const std::string page{std::istreambuf_iterator<char>(in), {}};
-  std::ofstream out(path, std::ios::binary);
-  out << timeline_page(page, recorded, timeline_notes_of(recorded, facts));
-  out.close();
-  if (out) return true;
-  fmt::print(stderr, "streambed run: '{}' cannot be written\n", path);
+  const std::string why =
+      write_whole(path, timeline_page(page, recorded, timeline_notes_of(recorded, facts)));
+  if (why.empty()) return true;
+  fmt::print(stderr, "streambed run: '{}' cannot be written: {}\n", path, why);
   return false;
 }
 

@@ -18,6 +18,7 @@
 #include "text_timeline.hpp"
 #include "timeline_page.hpp"
 #include "toolkit.hpp"
+#include "whole_output.hpp"
 
 namespace sb::tools {
 namespace {
@@ -74,7 +75,7 @@ class timeline_command final : public subcommand {
     if (to_file && same_file(trace_, output_)) {
       return complain(2, fmt::format("'{}' is the trace itself; choose another name", output_));
     }
-    if (to_file && !force_ && fs::exists(output_)) {
+    if (to_file && !force_ && takes_the_place_of_a_file(output_)) {
       return complain(1, fmt::format("'{}' is there already; --force writes over it", output_));
     }
     // What is missing is said before a large trace is read.
@@ -130,8 +131,8 @@ class timeline_command final : public subcommand {
       std::fwrite(text.data(), 1, text.size(), stdout);
       return std::fflush(stdout) == 0 ? 0 : complain(1, "the text could not be written");
     }
-    return write_whole(output_, text) ? 0
-                                      : complain(1, fmt::format("'{}' cannot be written", output_));
+    const std::string why = write_whole(output_, text);
+    return why.empty() ? 0 : complain(1, fmt::format("'{}' cannot be written: {}", output_, why));
   }
 
   [[nodiscard]] int write_png(const picture& drawn) const {

@@ -2,7 +2,9 @@
 
 import os
 import pathlib
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -133,6 +135,34 @@ class Timeline(unittest.TestCase):
         self.assertEqual(out.read_text(), "mine")
         self.assertEqual(streambed(trace, "-o", out, "--force").returncode, 0)
         self.assertTrue(out.read_text().startswith("<svg"))
+
+    def test_a_file_stays_when_the_new_one_cannot_be_written(self):
+        def nearly_full():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+        trace, out = self.sample(), self.folder / "out.svg"
+        out.write_text("mine")
+        before = sorted(os.listdir(self.folder))
+        self.refused(streambed(trace, "-o", out, "--force", preexec_fn=nearly_full), "File too large")
+        self.assertEqual((out.read_text(), sorted(os.listdir(self.folder))), ("mine", before))
+
+    def test_a_pipe_is_written_to_and_stays(self):
+        trace, pipe = self.sample(), self.folder / "out.svg"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        for options in ([], ["--force"]):
+            self.assertEqual(streambed(trace, "-o", pipe, *options).returncode, 0)
+            self.assertTrue(os.read(reader, 65536).startswith(b"<svg"))
+            self.assertTrue(pipe.is_fifo())
+
+    def test_a_link_stays_and_leads_to_the_new_picture(self):
+        trace, link, out = self.sample(), self.folder / "link.svg", self.folder / "out.svg"
+        link.symlink_to(out)
+        for _ in range(2):
+            self.assertEqual(streambed(trace, "-o", link, "--force").returncode, 0)
+            self.assertTrue(link.is_symlink() and out.read_text().startswith("<svg"))
 
     def test_files_with_names_like_the_output_stay_as_they_are(self):
         trace, out = self.folder / "out.svg.part", self.folder / "out.svg"

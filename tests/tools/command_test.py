@@ -3,6 +3,7 @@
 import fcntl
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -337,6 +338,20 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("--force", again.stderr)
         self.assertEqual(streambed("device", "calibrate", "-o", str(out), "--force", env=env).returncode, 0)
+
+    def test_a_profile_stays_when_the_new_one_cannot_be_written(self):
+        def nearly_full():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        out = self.path / "gpu.profile"
+        out.write_text("mine")
+        # The profile has its name twice.
+        env = self.compiler("echo name = " + "x" * 600)
+        answer = streambed("device", "calibrate", "-o", str(out), "--force", env=env, preexec_fn=nearly_full)
+        self.assertEqual((answer.returncode, out.read_text()), (1, "mine"), answer.stderr)
+        self.assertIn("File too large", answer.stderr)
+        self.assertEqual(sorted(os.listdir(self.path)), ["gpu.profile", "nvcc"])
 
     def test_a_file_that_is_no_profile_is_not_written_over(self):
         env = self.compiler("echo name = My GPU; echo multiprocessors = 42")

@@ -8,6 +8,9 @@ import os
 import pathlib
 import pty
 import re
+import resource
+import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -198,6 +201,63 @@ class Export(unittest.TestCase):
         answer = self.export(trace, "--format", "csv", "-o", out, "--force")
         self.assertEqual(answer.returncode, 0, answer.stderr)
         self.assertTrue(out.read_text().startswith("operation,"))
+
+    def test_a_file_stays_when_the_new_one_cannot_be_written(self):
+        def nearly_full():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+
+        trace, folder = self.trace("random"), self.folder / "out"
+        folder.mkdir()
+        out = folder / "out.csv"
+        out.write_text("mine")
+        link = self.folder / "link.csv"
+        link.symlink_to(out)
+        for name in (out, link):
+            answer = self.export(trace, "--format", "csv", "-o", name, "--force", preexec_fn=nearly_full)
+            self.assertEqual(answer.returncode, 1)
+            self.assertIn(b"File too large", answer.stderr)
+            self.assertEqual((os.listdir(folder), out.read_text()), (["out.csv"], "mine"))
+        answer = self.export(trace, "--format", "csv", "-o", link, "--force")
+        self.assertEqual(answer.returncode, 0, answer.stderr)
+        self.assertTrue(link.is_symlink() and out.read_text().startswith("operation,"))
+
+    def test_what_is_no_file_is_written_to_and_stays(self):
+        trace, pipe = self.trace("complete"), self.folder / "pipe"
+        os.mkfifo(pipe)
+        for options in ([], ["--force"]):
+            reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+            answer = self.export(trace, "--format", "csv", "-o", pipe, *options)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            self.assertTrue(os.read(reader, 65536).startswith(b"operation,"))
+            os.close(reader)
+            self.assertTrue(pipe.is_fifo())
+        answer = self.export(trace, "--format", "csv", "-o", self.folder, "--force")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn(b"Is a directory", answer.stderr)
+
+    def test_a_device_stays_when_it_takes_nothing(self):
+        full = self.folder / "full"
+        try:
+            os.mknod(full, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+            os.close(os.open(full, os.O_WRONLY))
+        except OSError:
+            self.skipTest("devices cannot be made or used here")
+        answer = self.export(self.trace("complete"), "--format", "csv", "-o", full, "--force")
+        self.assertEqual(answer.returncode, 1)
+        self.assertIn(b"No space left", answer.stderr)
+        self.assertTrue(full.is_char_device())
+
+    def test_the_standard_output_goes_on_where_it_is(self):
+        out = self.folder / "notes"
+        with open(out, "w") as file:
+            file.write("before\n")
+            file.flush()
+            command = [STREAMBED, "export", self.trace("complete"), "--format", "csv", "-o", "/dev/stdout"]
+            subprocess.run(command, stdout=file, check=True, timeout=100)
+            os.write(file.fileno(), b"after\n")
+        lines = out.read_text().splitlines()
+        self.assertEqual((lines[0], lines[1][:10], lines[-1]), ("before", "operation,", "after"))
 
     def test_the_trace_itself_is_never_the_output(self):
         trace = self.trace("complete")
