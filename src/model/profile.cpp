@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <map>
 #include <type_traits>
@@ -23,6 +22,8 @@ namespace sb {
 namespace {
 
 constexpr std::string_view call_prefix = "call.";
+// Of a file; those that are built in have up to 16 thousand.
+constexpr std::size_t most_bytes = 1 << 20;
 
 std::string_view trimmed(std::string_view s) {
   const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
@@ -270,9 +271,15 @@ std::optional<profile> load_profile(const std::string& name_or_path, std::string
     return std::nullopt;
   }
   std::ifstream in(name_or_path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  std::string text(most_bytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
   if (!in.is_open() || in.bad()) {
     error = name_or_path + ": the profile cannot be read";
+    return std::nullopt;
+  }
+  if (text.size() > most_bytes) {
+    error = name_or_path + ": it is too long for a profile";
     return std::nullopt;
   }
   return parse_profile(text, name_or_path, error);

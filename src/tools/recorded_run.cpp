@@ -3,13 +3,18 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <new>
 
 #include "progress.hpp"
 
 namespace sb::tools {
 
 outcome<trace::trace> read_run(const std::string& path) {
-  return trace::read_trace(path, progress_bar());
+  try {
+    return trace::read_trace(path, progress_bar());
+  } catch (const std::bad_alloc&) {
+    return failure{path + " is too large: there is not enough memory for it."};
+  }
 }
 
 int status_of(const trace::trace& run, std::string_view command) {

@@ -7,7 +7,7 @@
 namespace sb::trace {
 namespace {
 
-constexpr std::size_t pending_slot = 2, first_slot = 3;  // first_slot: of block 1
+constexpr std::size_t pending_slot = 2;
 
 struct slot {
   std::span<const byte> bytes;
@@ -15,11 +15,9 @@ struct slot {
   bool damaged = false;
 };
 
-slot slot_at(std::span<const byte> file, std::size_t index) {
+slot slot_of(std::span<const byte> bytes) {
   slot found;
-  const std::size_t begin = index * block_bytes;
-  if (begin >= file.size()) return found;
-  found.bytes = file.subspan(begin, std::min(block_bytes, file.size() - begin));
+  found.bytes = bytes.first(std::min(block_bytes, bytes.size()));
   if (found.bytes.size() < block_header_bytes) return found;
   cursor in(found.bytes.data(), found.bytes.data() + block_header_bytes);
   const bool marked = std::equal(block_mark.begin(), block_mark.end(), in.at());
@@ -31,6 +29,10 @@ slot slot_at(std::span<const byte> file, std::size_t index) {
     found.block = 0;
   }
   return found;
+}
+
+slot slot_at(std::span<const byte> file, std::size_t index) {
+  return slot_of(file.subspan(std::min(index * block_bytes, file.size())));
 }
 
 }  // namespace
@@ -59,6 +61,10 @@ outcome<std::vector<std::span<const byte>>> blocks_of(std::span<const byte> file
     return damaged(1);
   }
   return blocks;
+}
+
+bool is_block_of(std::span<const byte> bytes, std::size_t slot) {
+  return slot_of(bytes).block == slot - first_slot + 1;
 }
 
 std::uint32_t window_block(std::span<const byte> file) { return slot_at(file, 1).block; }

@@ -211,6 +211,49 @@ bool read_of_one_moment(int descriptor, std::vector<byte>& file) {
 
 }  // namespace
 
+namespace {
+
+// Whether more of a file may be of a trace: it begins as one, and its blocks go on from this slot
+// to the last that is there as a whole.
+bool may_go_on(std::span<const byte> file, std::size_t& slot) {
+  const std::size_t known = std::min(file.size(), file_magic.size());
+  if (!std::equal(file.begin(), file.begin() + known, file_magic.begin())) return false;
+  for (; (slot + 1) * block_bytes <= file.size(); ++slot) {
+    if (slot >= first_slot && !is_block_of(file.subspan(slot * block_bytes), slot)) return false;
+  }
+  return true;
+}
+
+// Whether the last slot of a file holds the block that belongs there, so that what is before it
+// does, too.
+bool ends_with_its_block(int descriptor, std::size_t size) {
+  const std::size_t slot = (size - 1) / block_bytes;
+  std::array<byte, block_header_bytes> begin{};
+  std::size_t got = 0;
+  return read_at(descriptor, begin, slot * block_bytes, got) && is_block_of(begin, slot);
+}
+
+// Up to the size that a file has now, as a program may write as quickly as this reads. What is
+// behind the last block is not read: it may be as long as a disk.
+bool read_all(int descriptor, const struct stat& what, std::vector<byte>& file) {
+  const bool is_file = S_ISREG(what.st_mode);
+  const auto size = static_cast<std::size_t>(is_file ? what.st_size : 0);
+  std::size_t slot = 0;
+  while (!is_file || file.size() < size) {  // a pipe is a file too
+    const std::size_t had = file.size();
+    if (had > 0 && file.capacity() < size && ends_with_its_block(descriptor, size))
+      file.reserve(size + 1);
+    file.resize(std::max(had + read_bytes, std::min(file.capacity(), had + 16 * read_bytes)));
+    const ssize_t got = ::read(descriptor, file.data() + had, file.size() - had);
+    if (got < 0 && errno != EINTR) return false;
+    file.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0 || !may_go_on(file, slot)) break;
+  }
+  return !is_file || read_of_one_moment(descriptor, file);
+}
+
+}  // namespace
+
 outcome<trace> read_trace(const std::string& path, const read_progress& progress) {
   const auto fails = [&](const char* what) {
     return failure{std::string("cannot ") + what + " " + path + ": " + std::strerror(errno)};
@@ -218,24 +261,13 @@ outcome<trace> read_trace(const std::string& path, const read_progress& progress
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return fails("open");
   struct stat what{};
-  std::vector<byte> file;
-  // A program may write as quickly as this reads: a file has the size that it has now.
-  const bool is_file = ::fstat(descriptor, &what) == 0 && S_ISREG(what.st_mode);
-  const auto size = static_cast<std::size_t>(is_file ? what.st_size : 0);
-  file.reserve(size + 1);
-  while (!is_file || file.size() < size) {  // a pipe is a file too
-    const std::size_t had = file.size();
-    file.resize(std::max(had + read_bytes, std::min(file.capacity(), had + 16 * read_bytes)));
-    const ssize_t got = ::read(descriptor, file.data() + had, file.size() - had);
-    if (got < 0 && errno != EINTR) {
-      const failure why = fails("read");
-      ::close(descriptor);
-      return why;
-    }
-    file.resize(had + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0) break;
+  // Some have no end, as /dev/zero.
+  if (::fstat(descriptor, &what) == 0 && (S_ISCHR(what.st_mode) || S_ISBLK(what.st_mode))) {
+    ::close(descriptor);
+    return failure{path + " is a device, not a file with a Streambed trace."};
   }
-  if (is_file && !read_of_one_moment(descriptor, file)) {
+  std::vector<byte> file;
+  if (!read_all(descriptor, what, file)) {
     const failure why = fails("read");
     ::close(descriptor);
     return why;

@@ -153,6 +153,8 @@ TEST(profile, a_name_that_is_not_known_is_told_with_those_that_are) {
   EXPECT_THAT(error, HasSubstr("v100"));
   EXPECT_FALSE(load_profile("/nowhere/at.all", error));
   EXPECT_THAT(error, HasSubstr("/nowhere/at.all: the profile cannot be read"));
+  EXPECT_FALSE(load_profile("/dev/zero", error));
+  EXPECT_THAT(error, HasSubstr("/dev/zero: it is too long for a profile"));
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ import perfetto
 
 MAKE_TRACE = sys.argv.pop()
 STREAMBED = sys.argv.pop()
+BLOCK = 128 << 10
 
 
 class Export(unittest.TestCase):
@@ -300,6 +301,53 @@ class Export(unittest.TestCase):
         answer = self.export(self.folder / "nowhere", "--format", "csv")
         self.assertEqual(answer.returncode, 1)
         self.assertIn(b"No such file", answer.stderr)
+
+    def little_memory(self):
+        resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+
+    def test_what_is_no_trace_is_not_read_to_its_end(self):
+        large = self.folder / "large"
+        large.touch()
+        os.truncate(large, 20 << 30)
+        for path in (large, "/dev/zero"):
+            answer = self.export(path, "--format", "csv", preexec_fn=self.little_memory)
+            self.assertEqual(answer.returncode, 1)
+            self.assertRegex(answer.stderr.decode(), f"{path} is (not a Streambed trace|a device)")
+        reading, writing = os.pipe()
+        with subprocess.Popen([STREAMBED, "export", "/dev/stdin", "--format", "csv"], stdin=reading,
+                              stderr=subprocess.PIPE) as process:
+            os.close(reading)
+            with self.assertRaises(BrokenPipeError):
+                for _ in range(1000):
+                    os.write(writing, bytes(1 << 20))
+            os.close(writing)
+            self.assertIn(b"is not a Streambed trace", process.stderr.read())
+
+    def test_what_is_behind_a_trace_is_not_read(self):
+        for kind in ("complete", "large"):
+            whole = self.trace(kind)
+            expected = self.export(whole, "--format", "csv")
+            longer = self.folder / "longer"
+            longer.write_bytes(whole.read_bytes())
+            os.truncate(longer, 20 << 30)
+            answer = self.export(longer, "--format", "csv", preexec_fn=self.little_memory)
+            self.assertEqual((answer.returncode, answer.stderr), (expected.returncode, expected.stderr), kind)
+            self.assertTrue(answer.stdout == expected.stdout, kind)
+            # Not zeros, but through a pipe that does not end.
+            with open(longer, "r+b") as file:
+                file.truncate(-(-whole.stat().st_size // BLOCK) * BLOCK + 3 * BLOCK)
+            command = f"cat {longer} /dev/urandom | {STREAMBED} export /dev/stdin --format csv"
+            answer = subprocess.run(command, shell=True, capture_output=True, timeout=100)
+            self.assertTrue(answer.stdout == expected.stdout, kind)
+
+    def test_too_little_memory_is_a_message_with_the_name(self):
+        trace = self.trace("large")
+        for command in (["export", trace, "--format", "csv"], ["explain", trace], ["timeline", trace]):
+            def limits():
+                resource.setrlimit(resource.RLIMIT_AS, (24 << 20, 24 << 20))
+            answer = subprocess.run([STREAMBED, *command], capture_output=True, timeout=100, preexec_fn=limits)
+            self.assertEqual(answer.returncode, 1)
+            self.assertRegex(answer.stderr.decode(), f"not enough memory|{trace} is too large: ")
 
     def test_a_trace_that_stops_is_exported_up_to_there(self):
         whole = self.trace("complete").read_bytes()
