@@ -9,7 +9,8 @@ namespace sb::tools {
 
 enum class picture_theme { as_viewer, light, dark };  // as_viewer: as the viewer's page is
 
-inline constexpr int narrowest_picture = 400;
+// What is wider no browser draws.
+inline constexpr int narrowest_picture = 400, widest_picture = 16000;
 
 struct picture_options {
   int width = 1200;

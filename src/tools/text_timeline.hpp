@@ -17,7 +17,7 @@ namespace sb::tools {
 
 enum class charset { ascii, utf8 };
 
-inline constexpr int narrowest_text = 30;
+inline constexpr int narrowest_text = 30, widest_text = 10000;
 
 // Lines of `width` columns at most, or of `narrowest_text` where that is more. Each ends with a
 // newline.

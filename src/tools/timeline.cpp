@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -48,7 +49,7 @@ class timeline_command final : public subcommand {
         {"trace", "the recorded run", &trace_, option_use::required},
         {"-o,--output", "out.html, out.svg, out.png, out.txt; without it, or -: text here",
          &output_},
-        {"--width", "columns of the text (30 or more), or pixels of the picture (400 or more)",
+        {"--width", "columns of the text (30 to 10000), or pixels of the picture (400 to 16000)",
          &width_},
         {"--theme",
          "colours of a picture (default: an .svg as its viewer, a .png light)",
@@ -66,11 +67,7 @@ class timeline_command final : public subcommand {
     if (!as) {
       return complain(2, fmt::format("'{}' is none of .html, .svg, .png and .txt", output_));
     }
-    const int narrowest = *as == format::text ? narrowest_text : narrowest_picture;
-    if (width_ != 0 && *as != format::html && width_ < narrowest) {
-      return complain(2, fmt::format("--width {} is too narrow: {} {} or more", width_, narrowest,
-                                     *as == format::text ? "columns" : "pixels"));
-    }
+    if (const std::string why = wrong_width(*as); !why.empty()) return complain(2, why);
     const bool to_file = !output_.empty() && output_ != "-";
     if (to_file && same_file(trace_, output_)) {
       return complain(2, fmt::format("'{}' is the trace itself; choose another name", output_));
@@ -98,6 +95,17 @@ class timeline_command final : public subcommand {
   }
 
  private:
+  [[nodiscard]] std::string wrong_width(format as) const {
+    if (width_ == 0 || as == format::html) return {};
+    const bool text = as == format::text;
+    const int least = text ? narrowest_text : narrowest_picture;
+    const int most = text ? widest_text : widest_picture;
+    if (width_ >= least && width_ <= most) return {};
+    return fmt::format("--width {} is too {}: {} to {} {}", width_,
+                       width_ < least ? "narrow" : "wide", least, most,
+                       text ? "columns" : "pixels");
+  }
+
   [[nodiscard]] int draw(const trace::trace& run, format as) const {
     const bool to_file = !output_.empty() && output_ != "-";
     if (as == format::text) {
@@ -140,7 +148,7 @@ class timeline_command final : public subcommand {
     const fs::path folder = scratch.path();
     std::ofstream(folder / "timeline.svg") << drawn.svg;
     // Sharp on good screens, but within what the browser can draw at once.
-    const int scale = drawn.height <= 7000 ? 2 : 1;
+    const int scale = std::max(drawn.width, drawn.height) <= 7000 ? 2 : 1;
     std::vector<std::string> command = {
         find_browser(),
         "--headless",

@@ -61,10 +61,23 @@ class Timeline(unittest.TestCase):
 
     def test_what_is_too_narrow_is_refused(self):
         for width in ("1", "29"):
-            self.refused(streambed(self.sample(width), "--width", width), "30 columns or more", status=2)
+            self.refused(streambed(self.sample(width), "--width", width), "narrow: 30 to 10000 columns", status=2)
         out = self.folder / "out.svg"
-        self.refused(streambed(self.sample(), "-o", out, "--width", "399"), "400 pixels or more", status=2)
+        self.refused(streambed(self.sample(), "-o", out, "--width", "399"), "narrow: 400 to 16000 pixels", status=2)
         self.assertFalse(out.exists())
+
+    def test_what_is_too_wide_is_refused(self):
+        trace = self.sample()
+        for width in ("10001", "2000000000"):
+            self.refused(streambed(trace, "--width", width), "wide: 30 to 10000 columns", status=2)
+        for name in ("out.svg", "out.png"):
+            out = self.folder / name
+            for width in ("16001", "2000000000"):
+                self.refused(streambed(trace, "-o", out, "--width", width), "wide: 400 to 16000 pixels", status=2)
+            self.assertFalse(out.exists())
+        for width in ("10000", "16000"):
+            out = self.folder / f"out.{'txt' if width == '10000' else 'svg'}"
+            self.assertEqual(streambed(trace, "-o", out, "--width", width).returncode, 0)
 
     def test_svg_is_well_formed_and_has_every_bar_in_its_row(self):
         for which, operations, calls in (("small", 7, 10), ("3000", 3000, 3000)):
@@ -116,12 +129,15 @@ class Timeline(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("chromium"), "chromium is not installed")
     def test_png_is_a_picture_of_the_size_of_the_svg(self):
-        out = self.folder / "out.png"
-        answer = streambed(self.sample(), "-o", out, "--width", "800")
+        trace, out = self.sample(), self.folder / "out.png"
+        answer = streambed(trace, "-o", out, "--width", "800")
         self.assertEqual((answer.returncode, answer.stderr), (0, ""))
         data = out.read_bytes()
         self.assertEqual(data[:8], b"\x89PNG\r\n\x1a\n")
         self.assertEqual(int.from_bytes(data[16:20], "big"), 1600)
+        answer = streambed(trace, "-o", out, "--width", "16000", "--force")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(int.from_bytes(out.read_bytes()[16:20], "big"), 16000)
 
     def test_png_without_a_browser_says_so(self):
         answer = streambed(self.sample(), "-o", self.folder / "out.png",
