@@ -1,5 +1,5 @@
 """Kernels of cooperative launches, whose blocks meet: in what guarded.py and linear.py do together, and wherever
-tangled.py has its barriers.
+tangled.py and whole.py have their barriers.
 
 All threads have passed equally many meetings of the grid at any time: what one leaves in one of two halves of memory before
 a meeting, any other reads between it and the next. So all come to every meeting, each on its way; threads return behind the
@@ -9,6 +9,7 @@ last one. On a device a grid waits for ever for a block whose first thread is go
 import guarded
 import linear
 import tangled
+import whole
 
 THREADS = 2048  # of a grid, at most
 SYNCS = ["cg::this_grid().sync();", "cg::sync(cg::this_grid());", "{ const cg::grid_group all = cg::this_grid(); all.sync(); }",
@@ -16,7 +17,8 @@ SYNCS = ["cg::this_grid().sync();", "cg::sync(cg::this_grid());", "{ const cg::g
 
 
 def kernel(rng, name, free):
-    return rng.choice([lambda: Guarded(rng, name, free), lambda: Linear(rng, name, free), lambda: Tangled(rng, name)])()
+    return rng.choice([lambda: Guarded(rng, name, free), lambda: Linear(rng, name, free), lambda: Tangled(rng, name),
+                       lambda: Whole(rng, name)])()
 
 
 def unequal(rng, name, free):
@@ -139,6 +141,10 @@ class Tangled(AtBarriers, tangled.Tangled):
         self.assign()
         self.meet()
         self.depth -= 1
+
+
+class Whole(Tangled, whole.Whole):
+    """Lanes do something together on their way."""
 
 
 class Unequal:

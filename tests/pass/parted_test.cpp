@@ -185,7 +185,7 @@ TEST_P(parted, a_thread_keeps_what_it_knows_from_barrier_to_barrier) {
   EXPECT_EQ(out, expected);
 }
 
-TEST_P(parted, threads_at_different_barriers_are_fibers_if_their_warps_meet_too) {
+TEST_P(parted, lanes_at_different_barriers_are_fibers_if_they_meet_too) {
   ASSERT_FALSE(loops("lanes_and_barriers"));
   std::vector<int> data = {1, 2, 3, 4, 5, 6, 7};
   device.run("lanes_and_barriers", {1}, {7}, 0, data.data());

@@ -85,7 +85,7 @@ class block_builder : public lockstep_builder {
     drop_marks(region);
     Function* aligned = knows_more_if_aligned(region) ? build_aligned(region) : nullptr;
     Function* warp = build_warp_function(kernel_, region);
-    if (warp && is_seldom_run(*warp)) {
+    if (warp && is_small(*warp)) {
       Function* plain = without_vectors(*warp);
       warp->eraseFromParent();
       warp = plain;
@@ -102,7 +102,7 @@ class block_builder : public lockstep_builder {
     if (warp_functions warp = warps_.lookup(&region); warp.whole) {
       if (warp.aligned) {
         run_aligned(*warp.aligned, *warp.whole, args);
-      } else if (is_seldom_run(*warp.whole)) {
+      } else if (is_small(*warp.whole)) {
         calls_.push_back(call_for_warps(builder_, *warp.whole, args, warp_size::any));
       } else {
         append_range(calls_, call_for_warps(builder_, *warp.whole, *warp.last, args));
@@ -111,6 +111,11 @@ class block_builder : public lockstep_builder {
       bind_thread(region);
       append_range(calls_, call_for_threads(builder_, kernel_, region, args));
     }
+  }
+
+  // One function for all warps, without vectors.
+  static bool is_small(const Function& warp) {
+    return is_seldom_run(warp) || has_resumed_warps(warp);
   }
 
   Function* build_aligned(Function& region) {

@@ -1,6 +1,8 @@
 #include "compiler/pass/resumed_threads.hpp"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
@@ -8,6 +10,9 @@
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/switches.hpp"
+#include "compiler/pass/uniformity.hpp"
+#include "compiler/pass/warp_function.hpp"
 
 namespace sb::pass {
 
@@ -23,6 +28,10 @@ constexpr unsigned holds_mask = 0xffff;
 constexpr std::uint32_t one_there = 1u << there_shift;
 constexpr std::uint32_t one_for_grid = one_there + 2;
 
+// Of a kernel whose warps are resumed, with a copy of what several of its barriers lead to.
+constexpr std::size_t most_instructions = 6000;
+constexpr StringLiteral resumed_mark = "sb-resumed-warps";
+
 std::vector<CallInst*> barriers_of(Function& body) {
   std::vector<CallInst*> barriers;
   for (Instruction& inst : instructions(body)) {
@@ -33,7 +42,7 @@ std::vector<CallInst*> barriers_of(Function& body) {
     }
     bool waits =
         *which == slot::wait_until || *which == slot::wait_until_timer || *which == slot::nanosleep;
-    if (waits || (is_convergent(*which) && *which != slot::barrier)) {
+    if (waits || *which == slot::grid_sync) {
       return {};
     }
     if (*which == slot::barrier) {
@@ -76,10 +85,19 @@ void compute_early(Function& body) {
   }
 }
 
+// Who goes on together: each thread for itself; or the warp, which is at one barrier with all of
+// its lanes, or with those that have not returned.
+enum class resumed { threads, warps, lanes_that_stay };
+
 class resumption {
  public:
-  resumption(Function& body, std::vector<CallInst*> barriers)
-      : body_(body), context_(body.getContext()), barriers_(std::move(barriers)) {}
+  // `same`: what is the same for a warp, if it goes on together.
+  resumption(Function& body, std::vector<CallInst*> barriers, resumed who, const uniformity* same)
+      : body_(body),
+        context_(body.getContext()),
+        barriers_(std::move(barriers)),
+        who_(who),
+        same_(same) {}
 
   std::vector<meeting> build() {
     enter();
@@ -97,6 +115,13 @@ class resumption {
       end->eraseFromParent();
     }
     keep_values();
+    if (who_ != resumed::threads) {
+      // A warp that goes on in the middle of a loop would enter it by another way than others.
+      part_ways_of(*resume_, *end_);
+      if (body_.getInstructionCount() > most_instructions || is_tangled()) {
+        return {};
+      }
+    }
     return std::move(meetings_);
   }
 
@@ -120,27 +145,52 @@ class resumption {
       }
     }
     compute_early(body_);
-    auto* again = BasicBlock::Create(context_, "again", &body_, start);
-    entry.getTerminator()->setSuccessor(0, again);
+    again_ = BasicBlock::Create(context_, "again", &body_, start);
+    entry.getTerminator()->setSuccessor(0, again_);
     IRBuilder<> builder(&entry, entry.begin());
     place_ = builder.CreateAlloca(builder.getInt32Ty(), nullptr, "place");
     builder.SetInsertPoint(entry.getTerminator());
     builder.CreateStore(builder.getInt32(0), place_);
-    builder.SetInsertPoint(again);
+    builder.SetInsertPoint(again_);
     total_ = builder.CreatePHI(builder.getInt32Ty(), 2, "total");
     total_->addIncoming(builder.getInt32(0), &entry);
     end_ = BasicBlock::Create(context_, "stops", &body_);
-    Value* place = builder.CreateLoad(builder.getInt32Ty(), place_);
-    resume_ = builder.CreateSwitch(place, end_, static_cast<unsigned>(barriers_.size()) + 1);
-    resume_->addCase(builder.getInt32(0), start);
-    start->replacePhiUsesWith(&entry, again);
+    choose(builder, *start);
+  }
+
+  void choose(IRBuilder<>& builder, BasicBlock& start) {
+    LoadInst* own = builder.CreateLoad(builder.getInt32Ty(), place_);
+    unsigned cases = static_cast<unsigned>(barriers_.size()) + 1;
+    if (who_ == resumed::lanes_that_stay) {
+      // Those that have returned have the least number.
+      Value* place = greatest_in_warp(builder, own);
+      auto* stay = BasicBlock::Create(context_, "stay", &body_, &start);
+      builder.CreateCondBr(builder.CreateICmpNE(own, builder.getInt32(gone)), stay, end_);
+      builder.SetInsertPoint(stay);
+      resume_ = builder.CreateSwitch(place, &start, cases);
+      return;
+    }
+    if (who_ == resumed::warps) {
+      mark_same_in_warp(*own);
+    }
+    resume_ = builder.CreateSwitch(own, end_, cases);
+    resume_->addCase(builder.getInt32(0), &start);
+  }
+
+  Value* greatest_in_warp(IRBuilder<>& builder, Value* number) {
+    Type* word = builder.getInt32Ty();
+    auto reduce = runtime_function(*body_.getParent(), slot::reduce, word, {word, word, word});
+    auto kind = builder.getInt32(static_cast<std::uint32_t>(abi::reduce_kind::max_s));
+    CallInst* call = builder.CreateCall(reduce, {builder.getInt32(~0u), kind, number});
+    call->setConvergent();
+    return call;
   }
 
   // All have come to a barrier or returned.
   void meet() {
     IRBuilder<> builder(end_);
     arrives_ = builder.CreatePHI(builder.getInt32Ty(), 4, "arrives");
-    arrives_->addIncoming(builder.getInt32(0), resume_->getParent());
+    arrives_->addIncoming(builder.getInt32(0), again_);
     meeting all;
     all.tally = create_tally(builder, abi::reduce_kind::add, arrives_);
     auto* meet = BasicBlock::Create(context_, "meet", &body_);
@@ -150,7 +200,7 @@ class resumption {
     all.place->setConvergent();
     auto* over = BasicBlock::Create(context_, "over", &body_);
     Value* there = builder.CreateLShr(all.place, there_shift);
-    builder.CreateCondBr(builder.CreateIsNotNull(there), resume_->getParent(), over);
+    builder.CreateCondBr(builder.CreateIsNotNull(there), again_, over);
     total_->addIncoming(all.place, meet);
     ReturnInst::Create(context_, over);
     meetings_.push_back(all);
@@ -162,16 +212,16 @@ class resumption {
     BasicBlock* meet = total->getParent();
     auto* which = BasicBlock::Create(context_, "which", &body_);
     auto* stop = BasicBlock::Create(context_, "stop", &body_);
-    meet->getTerminator()->replaceSuccessorWith(resume_->getParent(), which);
+    meet->getTerminator()->replaceSuccessorWith(again_, which);
     IRBuilder<> builder(which);
     Value* holds = builder.CreateAnd(total, holds_mask);
     Value* of_grid = builder.CreateICmpUGT(holds, builder.CreateLShr(total, there_shift));
-    builder.CreateCondBr(of_grid, stop, resume_->getParent());
+    builder.CreateCondBr(of_grid, stop, again_);
     builder.SetInsertPoint(stop);
     meeting all;
     all.place = create_grid_barrier(builder);
     all.of_grid = true;
-    builder.CreateBr(resume_->getParent());
+    builder.CreateBr(again_);
     total_->replaceIncomingBlockWith(meet, which);
     total_->addIncoming(total, stop);
     meetings_.push_back(all);
@@ -231,21 +281,71 @@ class resumption {
     }
     BasicBlock& entry = body_.getEntryBlock();
     for (Instruction* inst : kept) {
-      DemoteRegToStack(*inst, false, entry.begin());
+      bool same = same_ && same_->is_uniform(inst);
+      AllocaInst* memory = DemoteRegToStack(*inst, false, entry.begin());
+      for (User* user : memory->users()) {
+        if (auto* load = dyn_cast<LoadInst>(user); load && same) {
+          mark_same_in_warp(*load);
+        }
+      }
     }
+  }
+
+  bool is_tangled() {
+    DominatorTree dominators(body_);
+    LoopInfo loops(dominators);
+    ReversePostOrderTraversal<Function*> order(&body_);
+    return containsIrreducibleCFG<BasicBlock*>(order, loops);
   }
 
   Function& body_;
   LLVMContext& context_;
   std::vector<CallInst*> barriers_;
+  resumed who_;
+  const uniformity* same_;
   SmallVector<ReturnInst*, 4> returns_;
   AllocaInst* place_ = nullptr;  // the barrier at which a thread is; 0 at first
   PHINode* total_ = nullptr;     // of the meeting before
+  BasicBlock* again_ = nullptr;
   SwitchInst* resume_ = nullptr;
   BasicBlock* end_ = nullptr;
   PHINode* arrives_ = nullptr;
   std::vector<meeting> meetings_;
 };
+
+void put_alone(CallInst& barrier) {
+  SplitBlock(barrier.getParent(), &barrier);
+  SplitBlock(barrier.getParent(), barrier.getNextNode());
+}
+
+bool come_together(ArrayRef<CallInst*> barriers, const uniformity& uniform) {
+  return all_of(barriers, [&](const CallInst* barrier) {
+    return uniform.is_reached_together(barrier->getParent());
+  });
+}
+
+bool has_variables_inside(const Function& body) {
+  return any_of(instructions(body), [&](const Instruction& inst) {
+    return isa<AllocaInst>(inst) && inst.getParent() != &body.getEntryBlock();
+  });
+}
+
+// Lanes that have returned cost a mask, which a kernel without such does not need.
+std::vector<meeting> resume_warps(Function& body, const std::vector<CallInst*>& barriers) {
+  if (has_variables_inside(body)) {
+    return {};
+  }
+  for_each(barriers, [](CallInst* barrier) { put_alone(*barrier); });
+  for (auto [ends, who] : {std::pair(way_ends::barriers_and_returns, resumed::warps),
+                           std::pair(way_ends::barriers, resumed::lanes_that_stay)}) {
+    uniformity same(body, team::warp, ends);
+    if (come_together(barriers, same)) {
+      body.addFnAttr(resumed_mark);
+      return resumption(body, barriers, who, &same).build();
+    }
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -254,7 +354,12 @@ std::vector<meeting> resume_threads(Function& body) {
   if (barriers.empty()) {
     return {};
   }
-  return resumption(body, std::move(barriers)).build();
+  if (has_warp_meetings(body)) {
+    return resume_warps(body, barriers);
+  }
+  return resumption(body, std::move(barriers), resumed::threads, nullptr).build();
 }
+
+bool has_resumed_warps(const Function& function) { return function.hasFnAttribute(resumed_mark); }
 
 }  // namespace sb::pass

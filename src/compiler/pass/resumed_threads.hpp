@@ -5,6 +5,9 @@
 // A barrier opens when every thread that has not returned is at one, whichever. So each thread goes
 // on from where it was until it comes to a barrier or returns, and when all have, all go on again.
 // Where it was is a number in its private memory, and so is what it needs to know there.
+//
+// Where lanes shuffle or vote, too, whole warps go on so: if all lanes of a warp that have not
+// returned can be shown to come to the same barriers, by what is the same for all of them.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -15,8 +18,11 @@
 
 namespace sb::pass {
 
-// One meeting in place of all barriers; none if the body has something else that threads do
-// together or wait for.
+// One meeting in place of all barriers; none if the body has something that threads wait for, or
+// warp operations while lanes of a warp may be at different barriers.
 std::vector<meeting> resume_threads(llvm::Function& body);
+
+// Whether the function is such a body, and its warps go on together, or was made of one.
+bool has_resumed_warps(const llvm::Function& function);
 
 }  // namespace sb::pass

@@ -2,9 +2,12 @@
 
 #include <llvm/ADT/MapVector.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 namespace sb::pass {
 
@@ -81,6 +84,49 @@ void lower(SwitchInst& choice) {
   choice.eraseFromParent();
 }
 
+using way = SmallSetVector<BasicBlock*, 32>;
+
+way blocks_until(BasicBlock* first, const BasicBlock* end) {
+  way blocks;
+  blocks.insert(first);
+  for (unsigned i = 0; i < blocks.size(); ++i) {
+    for (BasicBlock* next : successors(blocks[i])) {
+      if (next != end) {
+        blocks.insert(next);
+      }
+    }
+  }
+  return blocks;
+}
+
+// Gives back the copy of the first.
+BasicBlock* copy_way(const way& blocks, BasicBlock& end) {
+  ValueToValueMapTy map;
+  SmallVector<BasicBlock*, 32> copies;
+  for (BasicBlock* block : blocks) {
+    copies.push_back(CloneBasicBlock(block, map, "", block->getParent()));
+    map[block] = copies.back();
+    for (PHINode& phi : copies.back()->phis()) {
+      for (BasicBlock* before : SmallVector<BasicBlock*, 8>(phi.blocks())) {
+        if (!blocks.contains(before)) {
+          phi.removeIncomingValue(before, false);
+        }
+      }
+    }
+  }
+  remapInstructionsInBlocks(copies, map);
+  for (unsigned i = 0; i < blocks.size(); ++i) {
+    for (PHINode& phi : end.phis()) {
+      for (unsigned edge = count(successors(blocks[i]), &end); edge > 0; --edge) {
+        Value* value = phi.getIncomingValueForBlock(blocks[i]);
+        auto found = map.find(value);
+        phi.addIncoming(found != map.end() ? static_cast<Value*>(found->second) : value, copies[i]);
+      }
+    }
+  }
+  return copies.front();
+}
+
 }  // namespace
 
 void lower_switches(Function& function) {
@@ -93,6 +139,22 @@ void lower_switches(Function& function) {
   for (SwitchInst* choice : found) {
     lower(*choice);
   }
+}
+
+void part_ways_of(SwitchInst& choice, BasicBlock& end) {
+  SmallPtrSet<BasicBlock*, 32> taken;
+  for (unsigned i = 0; i < choice.getNumSuccessors(); ++i) {
+    if (choice.getSuccessor(i) == &end) {
+      continue;
+    }
+    way blocks = blocks_until(choice.getSuccessor(i), &end);
+    if (none_of(blocks, [&](BasicBlock* block) { return taken.contains(block); })) {
+      taken.insert(blocks.begin(), blocks.end());
+    } else {
+      choice.setSuccessor(i, copy_way(blocks, end));
+    }
+  }
+  removeUnreachableBlocks(*choice.getFunction());
 }
 
 }  // namespace sb::pass

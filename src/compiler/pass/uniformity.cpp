@@ -187,6 +187,24 @@ bool is_lane(const Instruction& inst, warp_shape warps) {
 }
 
 constexpr StringLiteral team_memory_mark = "sb.team";
+constexpr StringLiteral same_in_warp_mark = "sb.same.in.warp";
+
+bool has_barrier(const BasicBlock& block) {
+  return any_of(block, [](const Instruction& inst) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    return call && called_slot(*call) == slot::barrier;
+  });
+}
+
+// All lanes of the warp, from the one that every warp has.
+bool takes_from_first(const CallBase& shuffle) {
+  auto is = [&](unsigned argument, std::uint32_t number) {
+    auto* given = dyn_cast<ConstantInt>(shuffle.getArgOperand(argument));
+    return given && given->getZExtValue() == number;
+  };
+  return is(0, ~0u) && is(1, static_cast<std::uint32_t>(abi::shuffle_kind::index)) && is(3, 0) &&
+         is(4, 32);
+}
 
 }  // namespace
 
@@ -253,6 +271,10 @@ bool is_team_memory(const Instruction& inst) {
   return isa<AllocaInst>(inst) && inst.hasMetadata(team_memory_mark);
 }
 
+void mark_same_in_warp(LoadInst& load) {
+  load.setMetadata(same_in_warp_mark, MDNode::get(load.getContext(), {}));
+}
+
 bool is_warp_meeting(const Instruction& inst) {
   auto* call = dyn_cast<CallBase>(&inst);
   return call && call->getCalledFunction() &&
@@ -273,23 +295,13 @@ bool reads_parameter(const LoadInst& load) {
          isa<Argument>(load.getPointerOperand()->stripInBoundsConstantOffsets());
 }
 
-uniformity::uniformity(Function& function, team team)
-    : team_(team), warps_{has_linear_warps(function), has_aligned_warps(function)} {
+uniformity::uniformity(Function& function, team team, way_ends ends)
+    : team_(team), ends_(ends), warps_{has_linear_warps(function), has_aligned_warps(function)} {
   for (const BasicBlock& block : function) {
     number_[&block] = static_cast<int>(blocks_.size());
     blocks_.push_back(&block);
   }
-  int root = static_cast<int>(blocks_.size());
-  successor_lists graph(blocks_.size() + 1);
-  for (const BasicBlock* block : blocks_) {
-    for (const BasicBlock* next : successors(block)) {
-      graph[number_[block]].push_back(number_[next]);
-    }
-    if (isa<ReturnInst>(block->getTerminator())) {
-      graph[number_[block]].push_back(root);
-    }
-  }
-  meeting_ = immediate_post_dominators(graph, root);
+  find_meetings();
   for (const Instruction& inst : instructions(function)) {
     if (is_own(inst)) {
       mark(&inst);
@@ -298,9 +310,9 @@ uniformity::uniformity(Function& function, team team)
   while (!work_.empty()) {
     const Instruction* inst = work_.back();
     work_.pop_back();
-    for (const User* user : inst->users()) {
-      auto* next = dyn_cast<Instruction>(user);
-      if (!next) {
+    for (const Use& use : inst->uses()) {
+      auto* next = dyn_cast<Instruction>(use.getUser());
+      if (!next || !depends_on(use)) {
         continue;
       }
       if (next->isTerminator() && next->getNumSuccessors() > 1) {
@@ -310,6 +322,27 @@ uniformity::uniformity(Function& function, team team)
       }
     }
   }
+}
+
+void uniformity::find_meetings() {
+  int end = static_cast<int>(blocks_.size());  // of threads that return, where others go on
+  int root = end + 1;
+  successor_lists graph(blocks_.size() + 2);
+  graph[end].push_back(root);
+  for (const BasicBlock* block : blocks_) {
+    auto& next = graph[number_[block]];
+    if (ends_ != way_ends::returns && has_barrier(*block)) {
+      next.push_back(root);
+      continue;
+    }
+    for (const BasicBlock* one : successors(block)) {
+      next.push_back(number_[one]);
+    }
+    if (isa<ReturnInst>(block->getTerminator()) && ends_ != way_ends::barriers) {
+      next.push_back(end);
+    }
+  }
+  meeting_ = immediate_post_dominators(graph, root);
 }
 
 bool uniformity::branches_together(const BasicBlock* block) const {
@@ -332,9 +365,32 @@ bool uniformity::is_always_same(const Instruction& inst) const {
   auto* call = dyn_cast<CallBase>(&inst);
   auto which = call ? called_slot(*call) : std::nullopt;
   if (team_ == team::warp) {
-    return is_warp_meeting(inst) || is_same_in_warp(inst, warps_);
+    return is_warp_meeting(inst) || is_same_in_warp(inst, warps_) ||
+           (isa<LoadInst>(inst) && inst.hasMetadata(same_in_warp_mark));
   }
   return which && *which == slot::barrier;
+}
+
+// What lanes that ask together are told.
+bool uniformity::is_answer(const Instruction& inst) const {
+  auto* call = ends_ != way_ends::returns ? dyn_cast<CallBase>(&inst) : nullptr;
+  auto which = call ? called_slot(*call) : std::nullopt;
+  return which == slot::vote || which == slot::reduce || which == slot::active_mask ||
+         which == slot::shuffle;
+}
+
+// Votes and sums are the same for lanes that name the same lanes, and a shuffle for lanes that give
+// the same, or take from the first one if that is there.
+bool uniformity::depends_on(const Use& use) const {
+  auto* call = ends_ != way_ends::returns ? dyn_cast<CallBase>(use.getUser()) : nullptr;
+  if (!call || !is_answer(*call)) {
+    return true;
+  }
+  if (*called_slot(*call) != slot::shuffle) {
+    return use.getOperandNo() == 0;
+  }
+  return use.getOperandNo() == 2 &&
+         !(ends_ == way_ends::barriers_and_returns && takes_from_first(*call));
 }
 
 bool uniformity::is_own(const Instruction& inst) const {
@@ -343,7 +399,7 @@ bool uniformity::is_own(const Instruction& inst) const {
   }
   if (auto* call = dyn_cast<CallBase>(&inst)) {
     if (auto which = called_slot(*call)) {
-      return *which != slot::barrier && *which != slot::sm_id;
+      return *which != slot::barrier && *which != slot::sm_id && !is_answer(inst);
     }
     if (is_warp_meeting(inst)) {
       return team_ != team::warp;
@@ -398,7 +454,7 @@ void uniformity::part_ways(const BasicBlock* block) {
     if (parted_.insert(one).second) {
       for (const Instruction& inst : *one) {
         auto* load = dyn_cast<LoadInst>(&inst);
-        if (load && !reads_constant(*load)) {
+        if ((load && !reads_constant(*load)) || is_answer(inst)) {
           mark(&inst);
         }
       }

@@ -23,6 +23,10 @@ namespace sb::pass {
 // Whose threads go together.
 enum class team { block, warp };
 
+// Where ways end that a team goes together: at the function's end; or at barriers, whichever, and
+// at the end; or at barriers only: who has returned is not missed there.
+enum class way_ends { returns, barriers_and_returns, barriers };
+
 // What warps are in the blocks that a function is for.
 struct warp_shape {
   bool is_linear;
@@ -50,6 +54,9 @@ bool is_team_memory(const llvm::Instruction& inst);
 inline constexpr llvm::StringLiteral warp_meeting_name = "sb.warp.meeting";
 bool is_warp_meeting(const llvm::Instruction& inst);
 
+// A load of private memory in which all lanes that come here have the same.
+void mark_same_in_warp(llvm::LoadInst& load);
+
 // Memory that nobody writes while the kernel runs: parameters and __constant__ variables.
 bool reads_constant(const llvm::LoadInst& load);
 // The load reads a parameter of the kernel: one that is there, whatever guards it.
@@ -57,7 +64,9 @@ bool reads_parameter(const llvm::LoadInst& load);
 
 class uniformity {
  public:
-  uniformity(llvm::Function& function, team team);
+  // Other ends than returns are for code whose warp operations are calls yet, and whose barriers
+  // are in blocks of their own.
+  uniformity(llvm::Function& function, team team, way_ends ends = way_ends::returns);
 
   team of() const { return team_; }
   warp_shape warps() const { return warps_; }
@@ -73,10 +82,14 @@ class uniformity {
  private:
   bool is_own(const llvm::Instruction& inst) const;          // differs whatever the operands are
   bool is_always_same(const llvm::Instruction& inst) const;  // whatever the operands are
+  bool is_answer(const llvm::Instruction& inst) const;
+  bool depends_on(const llvm::Use& use) const;
+  void find_meetings();
   void mark(const llvm::Instruction* inst);
   void part_ways(const llvm::BasicBlock* block);
 
   team team_;
+  way_ends ends_;
   warp_shape warps_;
   std::vector<const llvm::BasicBlock*> blocks_;
   llvm::DenseMap<const llvm::BasicBlock*, int> number_;

@@ -1,0 +1,172 @@
+// Warps that come to barriers by ways of their own, and whose lanes meet in between.
+#include "device.h"
+
+static __device__ __forceinline__ unsigned ballot(unsigned mask, int yes) {
+  return __sb_rt_vote(mask, 3, yes);
+}
+static __device__ __forceinline__ int shuffle(int v, unsigned lane) {
+  int in = 0;
+  return (int)__sb_rt_shuffle(~0u, 0, (unsigned)v, lane, 32, &in);
+}
+static __device__ __forceinline__ int sum(int v) {
+  return (int)__sb_rt_reduce(~0u, 0, (unsigned)v);
+}
+
+// A barrier on each way of a branch.
+extern "C" __global__ void by_two_ways(int* data) {
+  __shared__ int sums[32];
+  const int t = threadIdx.x, warp = t / 32;
+  int v = data[t];
+  if (warp == 0) {
+    v += sum(v);
+    sums[0] = v - data[t];
+    __syncthreads();
+    v += shuffle_down(v, 1);
+  } else {
+    sums[warp] = v - data[t];
+    __syncthreads();
+    v += sums[0];
+  }
+  data[t] = v;
+}
+
+// One warp brings what the others take.
+extern "C" __global__ void brings_and_takes(const int* in, int* out, int rounds) {
+  __shared__ int tile[2][32];
+  const int t = threadIdx.x, lane = t % 32;
+  if (t < 32) {
+    for (int r = 0; r < rounds; ++r) {
+      tile[r & 1][t] = in[32 * r + t];
+      __syncthreads();
+    }
+    __syncthreads();
+  } else {
+    int v = 0;
+    __syncthreads();
+    for (int r = 0; r < rounds; ++r) {
+      v = 3 * v + sum(tile[r & 1][lane]) + shuffle_down(tile[r & 1][lane], 1);
+      __syncthreads();
+    }
+    out[t - 32] = v;
+  }
+}
+
+// Goes on while any lane does; each warp as often as it likes.
+extern "C" __global__ void as_long_as_any(int* data, int* seen) {
+  const int t = threadIdx.x, y = threadIdx.y;
+  const int i = y * blockDim.x + t;
+  int left = data[i], rounds = 0;
+  while (ballot(~0u, left > 0) != 0) {
+    --left;
+    seen[i] += 1;
+    __syncthreads();
+    rounds += seen[blockDim.x * blockDim.y - 1 - i];
+    __syncthreads();
+  }
+  data[i] = rounds;
+}
+
+// Lanes return, one after the other; those that are left vote, and come to one of two barriers.
+extern "C" __global__ void lanes_leave(int* data, int rounds) {
+  const int t = threadIdx.x, warp = t / 32;
+  int own[4] = {t, 0, 1, 2};
+  int v = data[t];
+  for (int r = 0; r < rounds; ++r) {
+    if (v == r) {
+      data[t] = -v - own[v & 3];
+      return;
+    }
+    own[(v + r) & 3] += __builtin_popcount(ballot(~0u, v > 2 * r));
+    if ((warp + r) & 1) {
+      own[0] += __sb_rt_barrier(1, v & 1);
+    } else {
+      own[1] += 100 * __sb_rt_barrier(1, v & 2);
+    }
+  }
+  data[t] = own[0] + own[1] + own[2] + own[3];
+}
+
+// A loop that some rounds of some warps pass without a barrier.
+extern "C" __global__ void now_and_then(int* data, int rounds) {
+  __shared__ int kept[64];
+  const int t = threadIdx.x, warp = t / 32;
+  int v = data[t];
+  for (int r = 0; r < rounds; ++r) {
+    v = (v + shuffle_down(v, 1 + warp)) & 1023;
+    if (r % (warp + 2) == 0) {
+      kept[t] = v;
+      __syncthreads();
+      if (t % 4 == 1) v ^= 5;
+      v = (v + kept[t ^ 1]) & 1023;
+    }
+  }
+  data[t] = v;
+}
+
+// What the first lane has says which way all go.
+extern "C" __global__ void as_the_first_says(int* data) {
+  const int t = threadIdx.x;
+  int v = data[t];
+  if (shuffle(v, 0) & 1) {
+    __syncthreads();
+    v += sum(v);
+  } else {
+    v *= 2;
+    __syncthreads();
+  }
+  data[t] = v;
+}
+
+// Nobody knows whether that lane is there.
+extern "C" __global__ void as_another_says(int* data, int lane) {
+  const int t = threadIdx.x;
+  int v = data[t];
+  if (shuffle(v, lane) & 1) {
+    __syncthreads();
+    v += sum(v);
+  } else {
+    v *= 2;
+    __syncthreads();
+  }
+  data[t] = v;
+}
+
+// One lane is at another barrier than the others.
+extern "C" __global__ void a_lane_goes_ahead(int* data) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x, warp = t / 32;
+  int v = data[t];
+  for (int r = 0; r < warp + 1; ++r) {
+    v += shuffle_down(v, 1);
+    __syncthreads();
+    if (r == 1 && t % 32 == 3) break;
+  }
+  __syncthreads();
+  data[t] = v;
+}
+
+// In blocks of any shape.
+extern "C" __global__ void in_rows(int* data) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  int v = data[t];
+  for (int r = 0; r < t / 32 + 1; ++r) {
+    v += shuffle_down(v, 1);
+    __syncthreads();
+  }
+  data[t] = v;
+}
+
+// Where the grid meets, too.
+extern "C" __global__ void with_the_grid(int* data, int* out, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int v = data[i];
+  if (threadIdx.x / 32 == 0) {
+    out[i] = sum(v);
+    __sb_rt_grid_sync();
+    v += out[(i + 32) % n];
+  } else {
+    out[i] = 3 * v;
+    __sb_rt_grid_sync();
+    v += shuffle_down(out[(i + 32) % n], 1);
+  }
+  data[i] = v;
+}

@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+struct whole_warps : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/whole_warps") + GetParam() + ".so"};
+
+  // Threads with fibers of their own, which the counted version has, leave the same. The kernel
+  // gets the numbers first.
+  template <class... Args>
+  void expect_as_with_fibers(const char* kernel, dims grid, dims block, const std::vector<int>& in,
+                             const Args&... args) {
+    std::vector<int> data = in, expected = in;
+    EXPECT_FALSE(device.run(kernel, grid, block, 0, data.data(), args...).stuck);
+    EXPECT_FALSE(device.run_counted(kernel, grid, block, 0, expected.data(), args...).stuck);
+    EXPECT_EQ(data, expected) << kernel << " in blocks of " << block.x << "x" << block.y;
+  }
+
+  abi::kernel_mode mode(const char* kernel, dims block = {64}) const {
+    return abi::variant_for(device.kernel(kernel), block.x, block.y, block.z).mode;
+  }
+};
+
+std::vector<int> numbers(unsigned count) {
+  std::vector<int> in(count);
+  for (unsigned i = 0; i < count; ++i) in[i] = static_cast<int>(i * 7919 % 11);
+  return in;
+}
+
+TEST_P(whole_warps, warps_meet_at_barriers_on_both_ways_of_a_branch) {
+  ASSERT_EQ(mode("by_two_ways"), abi::kernel_mode::loop);
+  std::vector<int> data(70), expected(70);
+  for (int t = 0; t < 70; ++t) {
+    data[t] = t;
+    const int of_first = 31 * 16;
+    expected[t] = t >= 32 ? t + of_first : 2 * (t + of_first) + (t < 31 ? 1 : 0);
+  }
+  device.run("by_two_ways", {1}, {70}, 0, data.data());
+  EXPECT_EQ(data, expected);
+}
+
+TEST_P(whole_warps, one_warp_brings_what_others_take) {
+  ASSERT_EQ(mode("brings_and_takes"), abi::kernel_mode::loop);
+  const int rounds = 5;
+  const std::vector<int> in = numbers(32 * rounds);
+  std::vector<int> out(64), expected(64);
+  for (int t = 0; t < 64; ++t) {
+    for (int r = 0; r < rounds; ++r) {
+      int sum = 0;
+      for (int i = 0; i < 32; ++i) sum += in[32 * r + i];
+      expected[t] = 3 * expected[t] + sum + in[32 * r + (t % 32 < 31 ? t % 32 + 1 : t % 32)];
+    }
+  }
+  device.run("brings_and_takes", {1}, {96}, 0, in.data(), out.data(), rounds);
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(whole_warps, warps_go_round_as_often_as_one_of_their_lanes) {
+  ASSERT_EQ(mode("as_long_as_any"), abi::kernel_mode::loop);
+  for (dims block : {dims{64}, dims{33}, dims{32, 3}, dims{100}}) {
+    std::vector<int> data = numbers(block.x * block.y), expected = data;
+    std::vector<int> seen(data.size()), expected_seen(data.size());
+    device.run("as_long_as_any", {1}, block, 0, data.data(), seen.data());
+    device.run_counted("as_long_as_any", {1}, block, 0, expected.data(), expected_seen.data());
+    EXPECT_EQ(data, expected) << block.x;
+    EXPECT_EQ(seen, expected_seen) << block.x;
+  }
+}
+
+TEST_P(whole_warps, lanes_return_and_the_others_stay_together) {
+  ASSERT_EQ(mode("lanes_leave"), abi::kernel_mode::loop);
+  for (dims block : {dims{64}, dims{40}, dims{7}, dims{256}}) {
+    expect_as_with_fibers("lanes_leave", {1}, block, numbers(block.x), 7);
+  }
+}
+
+TEST_P(whole_warps, rounds_may_pass_without_a_barrier) {
+  ASSERT_EQ(mode("now_and_then"), abi::kernel_mode::loop);
+  expect_as_with_fibers("now_and_then", {1}, {64}, numbers(64), 9);
+}
+
+TEST_P(whole_warps, a_warp_goes_the_way_that_its_first_lane_says) {
+  ASSERT_EQ(mode("as_the_first_says"), abi::kernel_mode::loop);
+  expect_as_with_fibers("as_the_first_says", {1}, {128}, numbers(128));
+  ASSERT_EQ(mode("as_another_says"), abi::kernel_mode::fibers);
+  expect_as_with_fibers("as_another_says", {1}, {128}, numbers(128), 3);
+}
+
+TEST_P(whole_warps, rows_may_break_warps) {
+  for (dims block : {dims{64}, dims{32, 3}, dims{16, 16}, dims{24, 4}, dims{33, 2}}) {
+    ASSERT_EQ(mode("in_rows", block), abi::kernel_mode::loop) << block.x;
+    expect_as_with_fibers("in_rows", {1}, block, numbers(block.x * block.y));
+  }
+}
+
+TEST_P(whole_warps, a_lane_at_another_barrier_than_its_warp_needs_fibers) {
+  EXPECT_EQ(mode("a_lane_goes_ahead"), abi::kernel_mode::fibers);
+}
+
+TEST_P(whole_warps, the_grid_may_meet_by_different_ways) {
+  ASSERT_EQ(mode("with_the_grid"), abi::kernel_mode::block_fiber);
+  std::vector<int> data = numbers(256), out(256), expected = data, expected_out(256);
+  device.run("with_the_grid", {2}, {128}, 0, data.data(), out.data(), 256);
+  device.run_counted("with_the_grid", {2}, {128}, 0, expected.data(), expected_out.data(), 256);
+  EXPECT_EQ(data, expected);
+  EXPECT_EQ(out, expected_out);
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, whole_warps, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test
