@@ -7,6 +7,7 @@
 #include "analysis/explain.hpp"
 #include "analysis/plural.hpp"
 #include "analysis/words.hpp"
+#include "trace/utf8.hpp"
 
 namespace sb::analysis {
 
@@ -27,7 +28,7 @@ std::string lines_of(const trace::trace& t, const std::vector<trace::number>& pl
     if (place.empty()) continue;
     place.erase(0, place.rfind('/') + 1);  // the file without its folders
     text += text.empty() ? " (" : ", ";
-    text += place;
+    text += trace::visible(place);
   }
   return text.empty() ? text : text + ")";
 }
@@ -46,14 +47,17 @@ class printer {
   }
 
  private:
-  void heading(std::string_view title) {
+  void heading(std::string_view words) {
     if (!text_.empty()) text_ += '\n';
+    const std::string title = trace::visible(words);
     text_ += colour_ == colour::yes ? fmt::format("\033[1m{}\033[0m\n", title)
                                     : fmt::format("{}\n", title);
   }
 
   // Words of `text` from the column on, broken at the line's width.
-  void paragraph(std::string_view text, std::size_t indent) {
+  void paragraph(std::string_view words, std::size_t indent) {
+    const std::string shown = trace::visible(words);
+    std::string_view text = shown;
     std::size_t column = 0;
     while (!text.empty()) {
       const std::size_t end = text.find(' ');
@@ -119,7 +123,7 @@ class printer {
       const double part = percent(s.time, facts_.path.length);
       if (part < 0.5) continue;
       const std::string calls =
-          s.calls.empty() ? "" : fmt::format(" [{}]", fmt::join(s.calls, ", "));
+          s.calls.empty() ? "" : trace::visible(fmt::format(" [{}]", fmt::join(s.calls, ", ")));
       fmt::format_to(out(text_), "  {:5.1f} %  {:>8}  {}{}{}\n", part, text_of_time(s.time),
                      analysis::text_of(s.work, s.link), calls, lines_of(trace_, s.places));
     }
@@ -182,8 +186,8 @@ class printer {
         cost = fmt::format(" Costs {} of {} ({:.0f} %).", text_of_time(f.cost), text_of_time(whole),
                            percent(f.cost, whole));
       }
-      fmt::format_to(out(text_), "{:>3}. {}{}.{}\n", ++n, f.title, lines_of(trace_, f.places),
-                     cost);
+      fmt::format_to(out(text_), "{:>3}. {}{}.{}\n", ++n, trace::visible(f.title),
+                     lines_of(trace_, f.places), cost);
       if (!f.why.empty()) paragraph(f.why, 5);
       for (const std::string& line : f.evidence) paragraph("- " + line, 5);
       paragraph("Change: " + f.change, 5);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "trace/utf8.hpp"
+
 namespace sb::analysis {
 
 using trace::engine_kind;
@@ -11,6 +13,8 @@ using trace::operation_kind;
 using trace::wait_cause;
 
 namespace {
+
+constexpr std::size_t longest_name = 60;  // of a stream, in columns
 
 std::string three_digits(double value, std::string_view unit) {
   const int decimals = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
@@ -99,7 +103,7 @@ std::string name_of(const trace::trace& t, number operation) {
 std::string stream_name(const trace::trace& t, number stream) {
   if (stream >= t.streams.size()) return "an unknown stream";
   const trace::stream& s = t.streams[stream];
-  if (!s.name.empty()) return fmt::format("stream {}", s.name);
+  if (!s.name.empty()) return fmt::format("stream {}", trace::shortened(s.name, longest_name));
   if (s.kind == stream_kind::legacy) return "the default stream";
   return fmt::format("stream {}", stream);
 }

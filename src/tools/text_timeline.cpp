@@ -12,11 +12,15 @@
 
 #include "time_axis.hpp"
 #include "timeline_rows.hpp"
+#include "trace/utf8.hpp"
 
 namespace sb::tools {
 namespace {
 
+using trace::columns;
 using trace::nanoseconds;
+using trace::shortened;
+using trace::visible;
 
 constexpr std::size_t longest_label = 24;  // a third of the line at most
 constexpr std::size_t most_streams = 16;   // of a device
@@ -33,27 +37,9 @@ constexpr symbols ascii_symbols = {
     {"#", ">", "<", "=", "~", "*", ".", ":"}, "-", "|", "...", false};
 constexpr symbols utf8_symbols = {{"█", "▶", "◀", "◆", "▒", "●", "·", "░"}, "─", "│", "…", true};
 
-// Columns, not bytes: names may have characters of several.
-std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
-
 std::string padded(std::string text, std::size_t width) {
   const std::size_t have = columns(text);
   return have < width ? text + std::string(width - have, ' ') : text;
-}
-
-std::string shortened(const std::string& text, std::size_t width, const symbols& use) {
-  if (columns(text) <= width) return text;
-  const std::size_t keep = width - columns(use.more);
-  std::string out;
-  std::size_t taken = 0;
-  for (const char c : text) {
-    if ((c & 0xc0) != 0x80 && taken++ == keep) break;
-    out += c;
-  }
-  return out + std::string(use.more);
 }
 
 std::string in_lines(const std::vector<std::string>& words, std::size_t width) {
@@ -206,7 +192,8 @@ std::string draw_text(const trace::trace& trace, int width, charset characters) 
       if (row.kind == row_kind::stream && ++streams > most_streams) continue;
       if (row.kind == row_kind::thread && ++threads > most_threads) continue;
       const bool of_device = names_device && row.kind != row_kind::thread;
-      lines.push_back({&row, of_device ? fmt::format("{} {}", group.label, row.label) : row.label});
+      lines.push_back(
+          {&row, visible(of_device ? fmt::format("{} {}", group.label, row.label) : row.label)});
       label_width =
           std::max(label_width, std::min({columns(lines.back().label), longest_label, total / 3}));
     }
@@ -221,7 +208,7 @@ std::string draw_text(const trace::trace& trace, int width, charset characters) 
   }
 
   const std::size_t cells = total - label_width - 1 - share_width;
-  std::string out = shortened(title(trace, use), total, use) + '\n';
+  std::string out = shortened(visible(title(trace, use)), total, use.more) + '\n';
   out += std::string(label_width + 1, ' ') + axis(trace, cells, use) + '\n';
   std::array<bool, bar_kinds> used{};
   bool overlap = false, blocked = false;
@@ -234,7 +221,7 @@ std::string draw_text(const trace::trace& trace, int width, charset characters) 
     for (std::size_t bar = 0; bar < used.size(); ++bar) used[bar] = used[bar] || row.has(bar);
     blocked = blocked || (line.row->kind == row_kind::thread && row.has_blocked());
     const double share = trace.end ? 100.0 * row.busy() / static_cast<double>(trace.end) : 0;
-    out += padded(shortened(line.label, label_width, use), label_width) + ' ';
+    out += padded(shortened(line.label, label_width, use.more), label_width) + ' ';
     out += row.text(use, line.row->kind, overlap);
     out += fmt::format("{:>4}%\n", share > 0 && share < 0.5 ? "<1" : fmt::format("{:.0f}", share));
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trace/export.hpp"
+#include "trace/utf8.hpp"
 #include "trace/words.hpp"
 
 namespace sb::trace {
@@ -47,6 +48,8 @@ struct samples {
 };
 using groups = std::map<std::string, samples>;
 
+constexpr std::size_t longest_name = 200;  // columns
+
 class table {
  public:
   table(std::string_view title, std::vector<std::string> columns)
@@ -58,7 +61,7 @@ class table {
     std::vector<std::size_t> widths;
     for (const std::string& column : columns_) widths.push_back(column.size());
     for (const auto& row : rows_)
-      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+      for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
     std::string text = "\n ** ";
     text += title_;
     text += ":\n\n";
@@ -66,7 +69,7 @@ class table {
       text += i ? "  " : " ";
       text.append(before, ' ');
       text += what;
-      text.append(widths[i] - before - what.size(), ' ');
+      text.append(widths[i] - before - columns(what), ' ');
     };
     for (std::size_t i = 0; i < columns_.size(); ++i)
       column(i, (widths[i] - columns_[i].size()) / 2, columns_[i]);
@@ -76,7 +79,7 @@ class table {
     for (const auto& row : rows_) {
       for (std::size_t i = 0; i < row.size(); ++i) {
         const bool is_name = i + 1 == row.size();
-        column(i, is_name ? 0 : widths[i] - row[i].size(), row[i]);
+        column(i, is_name ? 0 : widths[i] - columns(row[i]), row[i]);
       }
       text += '\n';
     }
@@ -137,7 +140,7 @@ void write_times(std::string_view title, const std::string& count, const std::st
                                     grouped(of.total(), 0),
                                     grouped(static_cast<double>(of.count()), 0)};
     for (std::string& text : statistics(of, 0, 1)) row.push_back(std::move(text));
-    row.push_back(key);
+    row.push_back(shortened(visible(key), longest_name));
     out_table.add(std::move(row));
   }
   out_table.write(out);
@@ -151,7 +154,7 @@ void write_sizes(std::string_view title, const groups& all, const export_sink& o
     std::vector<std::string> row = {grouped(of.total(), 3),
                                     grouped(static_cast<double>(of.count()), 0)};
     for (std::string& text : statistics(of, 3, 3)) row.push_back(std::move(text));
-    row.push_back(key);
+    row.push_back(shortened(visible(key), longest_name));
     out_table.add(std::move(row));
   }
   out_table.write(out);

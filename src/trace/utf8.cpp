@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 
 namespace sb::trace {
 
@@ -28,6 +29,28 @@ std::size_t character_at(std::string_view text) {
   return too_long || surrogate || code > 0x10ffff || code == 0xfffe || code == 0xffff ? 0 : length;
 }
 
+// The number of a character that is whole.
+std::uint32_t code_of(std::string_view character) {
+  if (character.size() == 1) return static_cast<unsigned char>(character[0]);
+  std::uint32_t code = static_cast<unsigned char>(character[0]) & (0x7fU >> character.size());
+  for (const char c : character.substr(1))
+    code = code << 6U | (static_cast<unsigned char>(c) & 0x3fU);
+  return code;
+}
+
+std::string visible_character(std::string_view character) {
+  const std::uint32_t code = code_of(character);
+  const bool is_control = code < 0x20 || (code >= 0x7f && code < 0xa0);
+  const bool turns = code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                     (code >= 0x2066 && code <= 0x2069);
+  if (!is_control && !turns) return std::string(character);
+  if (code == '\n') return "\\n";
+  if (code == '\t') return "\\t";
+  char text[16];
+  std::snprintf(text, sizeof text, is_control ? "\\x%02x" : "\\u%04x", code);
+  return text;
+}
+
 }  // namespace
 
 std::string valid_utf8(std::string_view text) {
@@ -41,6 +64,29 @@ std::string valid_utf8(std::string_view text) {
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return out;
+}
+
+std::string visible(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t length = std::max<std::size_t>(character_at(text), 1);
+    out += visible_character(text.substr(0, length));
+    text.remove_prefix(length);
+  }
+  return out;
+}
+
+std::size_t columns(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+std::string shortened(std::string_view text, std::size_t width, std::string_view more) {
+  if (columns(text) <= width) return std::string(text);
+  const std::size_t keep = width - columns(more);
+  std::size_t end = 0, taken = 0;
+  while (end < text.size() && ((text[end] & 0xc0) == 0x80 || taken++ < keep)) ++end;
+  return std::string(text.substr(0, end)) + std::string(more);
 }
 
 }  // namespace sb::trace

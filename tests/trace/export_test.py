@@ -192,6 +192,19 @@ class Export(unittest.TestCase):
         self.assertIn(["1.000", "1", "1.000", "1.000", "1.000", "1.000", "0.000",
                        "[CUDA memset]"], rows)
 
+    def test_names_do_not_command_a_terminal_and_are_not_endless(self):
+        trace = self.trace("commands")
+        for command, shown in ((["export", trace, "--format", "text"], ("c\\x1b[31m\\nkkk", "g\\x7f", "h\\x08")),
+                               (["explain", trace], ("a\\x1b[2J", "f\\x07.cu")),
+                               (["timeline", trace], ("a\\x1b[2J", "b\\x0d\\n", "d\\x9b\\tss", "e\\u202e"))):
+            answer = subprocess.run([STREAMBED, *command], capture_output=True, timeout=100)
+            self.assertEqual(answer.returncode, 0, answer.stderr)
+            text = answer.stdout.decode()
+            self.assertNotRegex(text, "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]")
+            self.assertLess(max(map(len, text.splitlines())), 400)
+            for words in shown:
+                self.assertIn(words, text)
+
     def test_a_file_is_replaced_only_when_asked(self):
         trace, out = self.trace("complete"), self.folder / "out.csv"
         out.write_text("mine")

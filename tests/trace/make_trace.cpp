@@ -88,7 +88,7 @@ trace small() {
 int main(int count, char** arguments) {
   const std::string_view kind = count == 3 ? arguments[1] : "";
   trace made;
-  if (kind == "small" || kind == "complete" || kind == "bytes")
+  if (kind == "small" || kind == "complete" || kind == "bytes" || kind == "commands")
     made = small();
   else if (kind == "random")
     made = testing::sample(1);
@@ -102,7 +102,17 @@ int main(int count, char** arguments) {
     made.streams[1].name = "\xed\xa0\x80 \xc0\xaf \xf4\x90\x80\x80";
     made.annotations[0].text = "\xe2\x82";
   }
-  if (kind == "complete" || kind == "bytes") made.head.end = ending::complete;
+  if (kind == "commands") {  // for a terminal
+    made.head.program = "a\x1b[2J";
+    made.devices[0].name = "b\r\n";
+    made.names[0] = "c\x1b[31m\n" + std::string(20'000, 'k');
+    made.streams[1].name = "d\xc2\x9b\t" + std::string(20'000, 's');
+    made.threads[0].name = "e\xe2\x80\xae";
+    made.places[0].file = "f\x07.cu";
+    made.calls[0].name = "g\x7f";
+    made.annotations[0].text = "h\x08";
+  }
+  if (kind == "complete" || kind == "commands" || kind == "bytes") made.head.end = ending::complete;
   const auto stored = store_trace(made, arguments[2]);
   if (!stored) std::fprintf(stderr, "%s\n", stored.message().c_str());
   return stored ? 0 : 1;
