@@ -78,6 +78,43 @@ TEST(FindingsOfUrgentWork, ANeedlessWaitIsNotToBeMadeUrgent) {
   expect_without(t, "priority-inversion");
 }
 
+// The urgent stream first does what needs nothing of the bulk work, which goes on for long.
+trace::trace answers_twice(int priority, bool needs, bool waits_at_once = true) {
+  scene s(priority);
+  s.b.line(10).kernel(s.bulk, "step", 300_us);
+  s.b.reads(s.theirs).writes(s.theirs);
+  s.b.line(11).record(s.bulk, s.event);
+  s.b.line(12).kernel(s.bulk, "go_on", 900_us);
+  s.b.reads(s.theirs);
+  if (waits_at_once) s.b.line(13).wait(s.urgent, s.event);
+  s.b.line(14).kernel(s.urgent, "prepare", 200_us);
+  s.b.reads(needs ? s.theirs : s.ours).writes(s.ours);
+  if (!waits_at_once) s.b.line(13).wait(s.urgent, s.event);
+  s.b.line(15).kernel(s.urgent, "answer", 20_us);
+  s.b.reads(s.theirs).writes(s.ours);
+  s.b.synchronize();
+  return s.b.run();
+}
+
+TEST(FindingsOfUrgentWork, AnEarlyWaitThatOnlyTheUrgentStreamFeelsIsFound) {
+  const trace::trace early = answers_twice(urgent_priority, false);
+  const trace::trace mended = answers_twice(urgent_priority, false, false);
+  const finding f = found(early, "early-event-wait");
+  EXPECT_THAT(f.why, HasSubstr("The run as a whole ends no earlier"));
+  EXPECT_THAT(f.why, HasSubstr("would end"));
+  // What gains most is the work in front of the wait.
+  const auto end_of = [](const trace::trace& t, const std::string& name) {
+    for (const trace::operation& o : t.operations)
+      if (o.name < t.names.size() && t.names[o.name] == name) return o.ended;
+    return nanoseconds{0};
+  };
+  EXPECT_EQ(f.cost, end_of(early, "prepare") - end_of(mended, "prepare"));
+  EXPECT_LT(end_of(mended, "answer") + 190_us, end_of(early, "answer"));
+  expect_without(mended, "early-event-wait");
+  expect_without(answers_twice(urgent_priority, true), "early-event-wait");
+  expect_without(answers_twice(0, false), "early-event-wait");
+}
+
 // The urgent stream is one of those that wait for the default stream.
 trace::trace behind_default_stream(int priority, bool needs) {
   scene s(priority, stream_kind::blocking);

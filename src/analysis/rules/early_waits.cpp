@@ -48,6 +48,9 @@ class early_waits {
 
   [[nodiscard]] std::vector<early_wait> find();
   [[nodiscard]] program moved(const program& from, const std::vector<early_wait>& lines) const;
+  // The lines whose waits hold work that is more urgent than what they wait for, and these.
+  [[nodiscard]] std::vector<early_wait> of_urgent_streams(const std::vector<early_wait>& lines,
+                                                          std::vector<held_operation>& held) const;
 
  private:
   struct line {
@@ -188,6 +191,22 @@ program early_waits::moved(const program& from, const std::vector<early_wait>& l
   return changed;
 }
 
+std::vector<early_wait> early_waits::of_urgent_streams(const std::vector<early_wait>& lines,
+                                                       std::vector<held_operation>& held) const {
+  std::vector<early_wait> result;
+  for (const early_wait& line : lines) {
+    bool urgent = true;
+    for (const moved_wait& m : line.moves) {
+      const auto h = held_.find(m.wait);
+      if (h == held_.end()) continue;
+      urgent = urgent && is_more_urgent(t_, m.wait, h->second.by.from);
+      if (urgent) held.push_back(h->second);
+    }
+    if (urgent) result.push_back(line);
+  }
+  return result;
+}
+
 // Lines without which as much is gained are left out: what others hold as well.
 nanoseconds keep_what_gains(const evidence& e, const early_waits& early,
                             std::vector<early_wait>& lines) {
@@ -260,10 +279,19 @@ void find_early_waits(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
   if (!e.worth(total(held_by(t, trace::wait_cause::event))) || !can_be_followed(t, e.p)) return;
   early_waits early(e);
-  std::vector<early_wait> lines = early.find();
-  if (lines.empty()) return;
+  const std::vector<early_wait> all = early.find();
+  if (all.empty()) return;
+  std::vector<early_wait> lines = all;
   nanoseconds cost = keep_what_gains(e, early, lines);
-  if (!e.worth(cost)) return;
+  urgent_gain urgent;
+  if (!e.worth(cost)) {
+    std::vector<held_operation> held;
+    lines = early.of_urgent_streams(all, held);
+    if (lines.empty()) return;
+    urgent = gain_of_urgent(e, early.moved(e.p, lines), held);
+    if (urgent.operation == none) return;
+    cost = urgent.time;
+  }
 
   finding f;
   f.rule = "early-event-wait";
@@ -277,6 +305,7 @@ void find_early_waits(const evidence& e, findings& out) {
       "A wait holds everything that comes behind it in its stream. Here work that uses other "
       "memory "
       "comes between the wait and the first operation that needs it.";
+  if (urgent.operation != none) f.why += words_of(t, urgent);
   for (std::size_t i = 0; i < std::min(lines.size(), most_told); ++i) {
     if (i > 0) f.change += ' ';
     f.change += change_of(e, lines[i]);
