@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <limits>
 #include <map>
 #include <type_traits>
 #include <vector>
@@ -31,6 +30,10 @@ std::string_view trimmed(std::string_view s) {
   while (!s.empty() && blank(s.back())) s.remove_suffix(1);
   return s;
 }
+
+// Of a time, which a run adds up in whole nanoseconds, 1000 seconds; no rate comes near it.
+constexpr double most_of_any = 1e12;
+constexpr std::int32_t most_multiprocessors = 10'000;
 
 // --- values. Each answers what is wrong, or nothing.
 
@@ -69,9 +72,10 @@ std::string read_value(std::string_view text, Number& to, double least) {
     return "'" + was + "' is not a number" +
            (std::is_integral_v<Number> ? " without a fraction" : "");
   // Also what is not a number at all.
-  if (!(static_cast<double>(value) >= least) ||
-      static_cast<double>(value) > std::numeric_limits<double>::max())
+  if (!(static_cast<double>(value) >= least))
     return "'" + was + "' is out of range: the least is " + print_number(least);
+  if (std::is_floating_point_v<Number> && static_cast<double>(value) > most_of_any)
+    return "'" + was + "' is out of range: the most is " + print_number(most_of_any);
   to = value;
   return {};
 }
@@ -169,6 +173,9 @@ bool check_together(const profile& p, const std::string& file, const entries& fo
   if (d.greatest_priority > d.least_priority || d.least_priority > 0)
     return wrong("greatest_priority",
                  "priorities go from least_priority, at most 0, down to greatest_priority");
+  if (d.multiprocessors > most_multiprocessors)
+    return wrong("multiprocessors", "there are " + std::to_string(most_multiprocessors) +
+                                        " at most: each one is looked after on its own");
   if (d.hardware_queues < d.default_connections)
     return wrong("connections",
                  "there are only " + std::to_string(d.hardware_queues) + " hardware_queues");

@@ -122,6 +122,21 @@ TEST(profile, an_error_names_the_file_the_line_and_the_key) {
   EXPECT_THAT(error_of("base = h200\n"), HasSubstr("origin: it is missing"));
 }
 
+TEST(profile, what_is_so_large_that_no_run_would_end_is_refused) {
+  const std::string head = "base = h200\norigin = a test\n";
+  for (const char* value : {"1e20", "1e300", "1.1e12", "inf"}) {
+    for (const char* key : {"call.cudaLaunchKernel", "call.ofMyOwn", "kernel_ns", "fp32_per_ns",
+                            "to_host.pinned_ns"}) {
+      const std::string line = std::string(key) + " = " + value + "\n";
+      EXPECT_THAT(error_of(head + line), HasSubstr(std::string("my.profile:3: ") + key + ": '" +
+                                                   value + "' is out of range: the most is 1e+12"));
+    }
+  }
+  EXPECT_EQ(derived("kernel_ns = 1e12\n").timing.kernel_ns, 1e12);
+  EXPECT_THAT(error_of(head + "multiprocessors = 2147483647\n"),
+              HasSubstr("my.profile:3: multiprocessors: there are 10000 at most"));
+}
+
 TEST(profile, without_a_base_every_key_has_to_be_there) {
   EXPECT_THAT(error_of("origin = a test\nname = x\n"),
               HasSubstr("compute_major: it is missing; a profile without `base` has every key"));
