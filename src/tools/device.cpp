@@ -103,6 +103,10 @@ class device_command final : public subcommand {
                  action_);
       return 2;
     }
+    if (const std::string_view other = option_of_another_action(); !other.empty()) {
+      fmt::print(stderr, "streambed device: {} means nothing with {}\n", other, action_);
+      return 2;
+    }
     if (action_ == "calibrate") return calibrate(calibration_);
     if (action_ == "list") {
       for (const profile& p : built_in_profiles()) {
@@ -127,6 +131,16 @@ class device_command final : public subcommand {
   }
 
  private:
+  // An option that was given and that the action does not have; empty: there is none.
+  [[nodiscard]] std::string_view option_of_another_action() const {
+    if (action_ != "show" && text_) return "--text";
+    if (action_ == "calibrate") return {};
+    if (!calibration_.output.empty()) return "--output";
+    if (!calibration_.nvcc.empty()) return "--nvcc";
+    if (calibration_.quick) return "--quick";
+    return calibration_.force ? "--force" : "";
+  }
+
   std::string action_;
   std::string profile_;
   bool text_ = false;

@@ -28,6 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int most_devices = 64;  // the engine takes more for as many
+
 bool is_compiler_input(const fs::path& path) {
   static const std::vector<std::string> endings = {".cu", ".cpp", ".cc", ".cxx", ".c", ".o", ".a"};
   for (const std::string& ending : endings) {
@@ -60,7 +62,10 @@ class run_command final : public subcommand {
         {"--host-time", "modelled time: the program's own code takes the time that it takes here",
          &host_time_},
         {"--timeout", "end the program after this many seconds of real time", &timeout_},
-        {"--devices", "number of virtual devices (STREAMBED_DEVICES)", &devices_},
+        {.names = "--devices",
+         .description = "number of virtual devices (STREAMBED_DEVICES)",
+         .target = &devices_,
+         .most = most_devices},
         {.names = "--connections",
          .description = "hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
          .target = &connections_,
@@ -86,6 +91,14 @@ class run_command final : public subcommand {
         fmt::print(stderr, "streambed run: there is no file '{}'\n", input);
         return 2;
       }
+    }
+    if (host_time_ && device_.empty()) {
+      complain("--host-time is for modelled time: name a --device, such as h200");
+      return 2;
+    }
+    if (!nvcc_flags_.empty() && !is_compiler_input(inputs_[0])) {
+      complain(fmt::format("--nvcc is for sources, and '{}' is compiled already", inputs_[0]));
+      return 2;
     }
     std::string why;
     if (!device_.empty() && !load_profile(device_, why)) {

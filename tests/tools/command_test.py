@@ -93,10 +93,20 @@ class Run(unittest.TestCase):
         self.assertEqual(answer.returncode, 2)
         self.assertIn("-- 5", answer.stderr)
 
-    def test_zero_devices_are_refused(self):
-        answer = streambed("run", "--devices", "0", "/bin/true")
-        self.assertEqual(answer.returncode, 2)
-        self.assertIn("--devices", answer.stderr)
+    def test_numbers_of_devices_that_there_cannot_be_are_refused(self):
+        for number in ("0", "65", "100000"):
+            answer = streambed("run", "--devices", number, "/bin/echo", "--", "it ran")
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+            self.assertIn(f"--devices: must be 1 to 64, not {number}", answer.stderr)
+        answer = streambed("run", "--devices", "64", "/usr/bin/env")
+        self.assertIn("STREAMBED_DEVICES=64", answer.stdout.splitlines())
+
+    def test_options_that_would_change_nothing_are_refused(self):
+        for option, words in (("--host-time", "--host-time is for modelled time"),
+                              ("--nvcc=-O0", "--nvcc is for sources, and '/bin/echo' is compiled")):
+            answer = streambed("run", option, "/bin/echo", "--", "it ran")
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""))
+            self.assertIn(words, answer.stderr)
 
     def test_more_connections_than_there_are_in_hardware_are_refused(self):
         for number in ("33", "99", "0", "-1", "99999999999"):
@@ -237,6 +247,14 @@ class Device(unittest.TestCase):
         answer = streambed("device", "list", "x")
         self.assertEqual((answer.returncode, answer.stdout), (2, ""))
         self.assertIn("'x' is one word too many", answer.stderr)
+
+    def test_options_of_another_action_are_refused(self):
+        for action, *options in (("list", "-o", "x"), ("list", "--text"), ("list", "--nvcc", "x"), ("list", "--quick"),
+                                 ("list", "--force"), ("show", "-o", "x"), ("show", "--force"),
+                                 ("calibrate", "--text")):
+            answer = streambed("device", action, *options)
+            self.assertEqual((answer.returncode, answer.stdout), (2, ""), options)
+            self.assertRegex(answer.stderr, f"--[a-z]+ means nothing with {action}\n")
 
     def test_list_names_the_h200(self):
         answer = streambed("device", "list")
