@@ -30,6 +30,17 @@ class Command(unittest.TestCase):
         for name in ("run", "device", "doctor", "explain", "export", "timeline"):
             self.assertRegex(answer.stdout, rf"(?m)^  {name} ")
 
+    def test_an_answer_that_cannot_be_written_is_told(self):
+        for command in (["--help"], ["--version"], ["run", "--help"], ["device", "list"], ["device", "show"],
+                        ["device", "show", "h200", "--text"], ["doctor"]):
+            with self.subTest(command), open("/dev/full", "w") as full:
+                if command == ["doctor"] and streambed("doctor").returncode != 0:
+                    continue  # something is missing here, and that is its answer
+                answer = subprocess.run([STREAMBED, *command], stdout=full, stderr=subprocess.PIPE, text=True,
+                                        timeout=60)
+                self.assertEqual(answer.returncode, 1)
+                self.assertRegex(answer.stderr, "^streambed: .*writ.*No space left on device\n$")
+
     def test_an_unknown_subcommand_is_named(self):
         answer = streambed("fly")
         self.assertEqual(answer.returncode, 2)
