@@ -26,8 +26,8 @@ interface Watched {
   errors: string[];
 }
 
-async function open(which: string, theme: "light" | "dark" = "light"): Promise<Watched> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: theme, reducedMotion: "reduce" });
+async function open(which: string, theme: "light" | "dark" = "light", width = 1280): Promise<Watched> {
+  const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: "reduce" });
   const page = await context.newPage();
   const watched: Watched = { page, requests: [], errors: [] };
   page.on("request", (request) => watched.requests.push(request.url()));
@@ -240,6 +240,22 @@ describe.skipIf(!executable)("the page", () => {
     expect(await page.locator(".finding.chosen .evidence span").allTextContents()).toEqual(["8.00 us for 64 KiB"]);
     await page.locator(".finding").nth(1).click();
     expect(await page.locator(".finding.chosen").count()).toBe(0);
+  });
+
+  test.each([320, 360, 430, 700, 901, 1280])("cuts nothing off on a screen of %d pixels", async (width) => {
+    for (const which of ["small", "hung"]) {
+      const { page } = await open(which, "light", width);
+      const at = await pointAt(page, "Stream 1", 60);
+      await page.mouse.click(at.x, at.y);
+      await page.locator("#search").fill("scale");
+      const outside = await page.evaluate(() => [...document.querySelectorAll("body *")]
+        .filter((element) => element.getBoundingClientRect().right > innerWidth + 0.5)
+        .map((element) => `${element.tagName}#${element.id}.${element.className}`));
+      expect(outside).toEqual([]);
+      expect(await page.locator("#summary").evaluate((text) => text.scrollWidth - text.clientWidth)).toBe(0);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+      await page.context().close();
+    }
   });
 
   test("folds and unfolds a group", async () => {
