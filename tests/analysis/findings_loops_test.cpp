@@ -288,14 +288,47 @@ TEST(FindingsOfLoops, AResultThatEachTurnNeedsIsNotWaitedForBehindTheLoop) {
   EXPECT_THAT(several.change, testing::HasSubstr("behind the loop"));
 }
 
-enum class brought_by { a_wait, a_copy };
-
-// Each turn's grid may come from the number that the turn before it brought.
-trace::trace frontier(bool sizes_differ, brought_by how) {
+// Each turn brings the same bytes of the device to its own place, or all to one.
+trace::trace kept(bool own_places, bool synchronous) {
   program_builder b;
   const number s = b.stream(stream_kind::blocking);
   const number device = b.allocation(trace::memory_kind::device, 1 << 20);
-  const number host = b.allocation(trace::memory_kind::pinned, 4);
+  const number host = b.allocation(trace::memory_kind::pinned, 20 << 20);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    b.line(50).kernel(s, "work", 20_us);
+    b.writes(device);
+    b.line(51);
+    if (synchronous)
+      b.copy_and_wait(to_host, 1 << 20, 20_us, trace::memory_kind::pinned);
+    else
+      b.copy(s, to_host, 1 << 20, 20_us);
+    b.reads(device, 0, 1 << 20).writes(host, own_places ? i << 20 : 0, 1 << 20);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfLoops, ResultsThatAreKeptEachInItsPlaceAreWaitedForBehindTheLoop) {
+  const finding own = found(kept(true, true), "synchronous-copy-in-loop");
+  EXPECT_THAT(own.change, testing::HasSubstr("Use cudaMemcpyAsync"));
+  EXPECT_THAT(own.change, testing::HasSubstr("behind the loop"));
+  EXPECT_THAT(own.change, testing::Not(testing::HasSubstr("every few turns")));
+  const nanoseconds gained = kept(true, true).end - kept(true, false).end;
+  EXPECT_GT(gained, 50_us);
+  EXPECT_GT(own.cost * 100, gained * 97);
+  EXPECT_LT(own.cost * 100, gained * 103);
+  const finding one = found(kept(false, true), "synchronous-copy-in-loop");
+  EXPECT_THAT(one.change, testing::HasSubstr("every few turns"));
+}
+
+enum class brought_by { a_wait, a_copy };
+
+// Each turn's grid may come from the number that the turn before it brought.
+trace::trace frontier(bool sizes_differ, brought_by how, bool own_places = false) {
+  program_builder b;
+  const number s = b.stream(stream_kind::blocking);
+  const number device = b.allocation(trace::memory_kind::device, 1 << 20);
+  const number host = b.allocation(trace::memory_kind::pinned, 4 * 24);
   for (std::uint32_t i = 0; i < 24; ++i) {
     b.line(50).kernel(s, "level", 20_us, {sizes_differ ? 1 + i % 7 : 4, 256});
     b.writes(device);
@@ -304,7 +337,7 @@ trace::trace frontier(bool sizes_differ, brought_by how) {
       b.copy_and_wait(to_host, 4, 3_us, trace::memory_kind::pinned);
     else
       b.copy(s, to_host, 4, 3_us);
-    b.reads(device, 0, 4).writes(host, 0, 4);
+    b.reads(device, 0, 4).writes(host, own_places ? 4 * i : 0, 4);
     if (how == brought_by::a_wait) b.line(52).synchronize(s);
   }
   b.synchronize();
@@ -316,6 +349,7 @@ TEST(FindingsOfLoops, AResultThatTheNextGridMayComeFromIsNeededInEachTurn) {
   expect_without(frontier(true, brought_by::a_wait), "wait-in-loop");
   found(frontier(false, brought_by::a_copy), "synchronous-copy-in-loop");
   expect_without(frontier(true, brought_by::a_copy), "synchronous-copy-in-loop");
+  expect_without(frontier(true, brought_by::a_copy, true), "synchronous-copy-in-loop");
 }
 
 // --- what is a loop

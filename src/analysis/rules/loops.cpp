@@ -122,24 +122,42 @@ number stream_of_data(const evidence& e, number copy) {
   return all[copy].stream;
 }
 
-// Each turn brings the same bytes of the device to the host: it looks at them before the next.
-bool bring_one_result(const evidence& e, const repeated_call& r) {
-  const trace::byte_range* first = nullptr;
+// The bytes that an operation reads or writes, where that is known.
+const trace::byte_range* bytes_of(const trace::operation& o, trace::access how) {
+  const auto found = std::find_if(o.ranges.begin(), o.ranges.end(),
+                                  [&](const auto& one) { return one.how == how && one.exact; });
+  return found == o.ranges.end() ? nullptr : &*found;
+}
+
+bool same_bytes(const trace::byte_range& a, const trace::byte_range& b) {
+  return a.allocation == b.allocation && a.offset == b.offset && a.bytes == b.bytes;
+}
+
+enum class brought {
+  other_bytes,    // of the device, or to it
+  same_bytes,     // of the device: the host looks at them before the next turn
+  to_own_places,  // the same bytes, but each turn keeps its own of them
+};
+
+// What the copies of a loop bring to the host. Where they bring it to is known of pinned memory.
+brought brought_by(const evidence& e, const repeated_call& r) {
+  const trace::byte_range *source = nullptr, *place = nullptr;
+  bool own_places = false;
   for (const std::size_t at : r.steps) {
     for (const issue& k : e.p.threads[r.thread][at].issues) {
       const trace::operation& o = e.t.operations[k.operation];
-      if (o.direction != copy_direction::device_to_host) return false;
-      const auto source = std::find_if(o.ranges.begin(), o.ranges.end(), [](const auto& one) {
-        return one.how == trace::access::read && one.exact;
-      });
-      if (source == o.ranges.end()) return false;
-      if (first == nullptr) first = &*source;
-      if (source->allocation != first->allocation || source->offset != first->offset ||
-          source->bytes != first->bytes)
-        return false;
+      const trace::byte_range* const from = bytes_of(o, trace::access::read);
+      const trace::byte_range* const to = bytes_of(o, trace::access::write);
+      if (o.direction != copy_direction::device_to_host || from == nullptr)
+        return brought::other_bytes;
+      if (source == nullptr) source = from;
+      if (place == nullptr) place = to;
+      if (!same_bytes(*from, *source)) return brought::other_bytes;
+      own_places |= to != nullptr && !same_bytes(*to, *place);
     }
   }
-  return first != nullptr;
+  if (source == nullptr) return brought::other_bytes;
+  return own_places ? brought::to_own_places : brought::same_bytes;
 }
 
 // Most turns asked again and again until the work was done (polls.hpp).
@@ -302,8 +320,9 @@ std::string change_of_copies(const evidence& e, const copies_of_loop& copies, bo
 void find_copies_in_loops(const evidence& e, findings& out) {
   const auto groups = loops_by(e, [&](const repeated_call& r) -> std::optional<bool> {
     if (class_of(r.name) != call_class::copy) return std::nullopt;
-    const bool one_result = bring_one_result(e, r);
-    return one_result && sizes_differ(e, r) ? std::nullopt : std::optional(one_result);
+    const brought what = brought_by(e, r);
+    if (what != brought::other_bytes && sizes_differ(e, r)) return std::nullopt;
+    return what == brought::same_bytes;
   });
   for (const auto& [one_result, loops] : groups) {
     program changed = e.p;
