@@ -21,6 +21,7 @@ struct streambed_awaited {
   // The system's number of the thread that has it, 0 when nobody has or it is not known; null for
   // what nobody can have. The key of a thread's end is the thread (announce).
   int (*holder)(const void* key);
+  bool is_interruptible = false;  // interrupt() ends the wait
 };
 
 // By the runtime, for the calling thread.
@@ -32,20 +33,24 @@ struct streambed_clock_hooks {
   void (*pass)(std::uint64_t ns);  // time passes; returns when it is the thread's turn
   // From here on wake() counts for the thread. Then it looks whether it has to wait, and goes on
   // (cancel) or waits, for that or for the time (wait; 1: woken, 0: the time came first, or the
-  // process ends).
+  // process ends, 2: interrupted).
   void (*prepare)(const void* key, std::uint64_t until_ns, const streambed_awaited* what);
   int (*wait)();
   void (*cancel)();
   std::size_t (*wake)(const void* key, std::size_t count);  // how many
   void* (*announce)();                                      // a thread that is about to be made
-  void (*adopt)(void* one);         // by that thread; returns when it is its turn
-  void (*withdraw)(void* one);      // it could not be made
-  int (*over)(void* one);           // it has ended; wake(one, ...) told so
-  void (*ends)();                   // the program's first thread does, before the program
-  void (*sleep)(std::uint64_t ns);  // as pass, without a processor
+  void (*adopt)(void* one);     // by that thread; returns when it is its turn
+  void (*withdraw)(void* one);  // it could not be made
+  int (*over)(void* one);       // it has ended; wake(one, ...) told so
+  void (*ends)();               // the program's first thread does, before the program
+  // As pass, without a processor; what is left when it was interrupted, else 0.
+  std::uint64_t (*sleep)(std::uint64_t ns);
   // Nanoseconds that the thread, or all of the process, had a processor. Those that wait for the
   // device had one: they look for its answer.
   std::uint64_t (*processor_time)(int whole_process);
+  // Ends the other thread's sleep or interruptible wait, or its next one; null: the program's first
+  // thread.
+  void (*interrupt)(void* one);
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

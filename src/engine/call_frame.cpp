@@ -1,6 +1,7 @@
 #include "engine/call_frame.hpp"
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <cstdlib>
 
@@ -19,11 +20,24 @@ bool is_set(const char* name) {
   return text != nullptr && *text != 0;
 }
 
+// Nobody is cancelled inside of a call: CUDA's calls are no cancellation points, and in modelled
+// time threads wait for their turn in functions that are. It is a matter of modelled time alone, as
+// the waits by the real clock are none.
+bool in_modelled_time = false;
+
+void hold_cancellation(recorded_thread& thread) {
+  if (in_modelled_time) pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &thread.cancel_state);
+}
+void allow_cancellation(const recorded_thread& thread) {
+  if (in_modelled_time) pthread_setcancelstate(thread.cancel_state, nullptr);
+}
+
 }  // namespace
 
 namespace detail {
 const bool calls_observed = [] {
   if (profile_in_environment() != nullptr) {  // a wrong one ends here, before main
+    in_modelled_time = true;
     if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_start"); found != nullptr) {
       reinterpret_cast<streambed_set_clock_start_t*>(found)([] {
         if (call_frame::inside()) return;  // it begins just now
@@ -41,17 +55,19 @@ bool call_frame::inside() { return recorded_thread::own().depth != 0; }
 
 void call_frame::enter() {
   thread_ = &recorded_thread::own();
-  ++thread_->depth;
+  if (thread_->depth++ == 0) hold_cancellation(*thread_);
 }
 
 void call_frame::leave() {
   if (thread_->depth == 1) host_clocks::left();
-  --thread_->depth;
+  if (--thread_->depth == 0) allow_cancellation(*thread_);
 }
 
 void call_frame::begin(const char* name) {
   thread_ = &recorded_thread::own();
-  if (thread_->depth++ == 0) engine::instance().call(*thread_, name);
+  if (thread_->depth++ != 0) return;
+  hold_cancellation(*thread_);
+  engine::instance().call(*thread_, name);
 }
 
 void call_frame::stands_at(const char* file, unsigned line) {
@@ -60,7 +76,7 @@ void call_frame::stands_at(const char* file, unsigned line) {
 
 void call_frame::end(int status) {
   if (thread_->depth == 1) engine::instance().end_call(*thread_, status);
-  --thread_->depth;
+  if (--thread_->depth == 0) allow_cancellation(*thread_);
 }
 
 }  // namespace sb::engine

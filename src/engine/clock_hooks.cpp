@@ -38,10 +38,13 @@ void pass(std::uint64_t ns) {
   const hooked_call own;
   model->call(ns);
 }
-void sleep(std::uint64_t ns) {
+std::uint64_t sleep(std::uint64_t ns) {
   const hooked_call own;
-  model->clocks().rests(ns);
-  model->call(ns);
+  return model->sleep(ns);
+}
+void interrupt(void* one) {
+  const hooked_call own;
+  model->clocks().interrupt(static_cast<host_clocks::thread*>(one));
 }
 std::uint64_t processor_time(int whole_process) {
   const hooked_call own;
@@ -54,9 +57,10 @@ void prepare(const void* key, std::uint64_t until_ns, const streambed_awaited* w
 }
 int wait() {
   const call_frame own;
+  constexpr int interrupted = 2;
   const int woken = model->wait_for_thread() ? 1 : 0;
   model->host_code_begins();
-  return woken;
+  return model->clocks().interrupted() ? interrupted : woken;
 }
 void cancel() {
   const call_frame own;
@@ -94,9 +98,9 @@ void ends() {
   model->clocks().leave(host_clocks::comes_back::no);
 }
 
-constexpr streambed_clock_hooks hooks = {&follows, &now,  &pass,     &prepare,       &wait,
-                                         &cancel,  &wake, &announce, &adopt,         &withdraw,
-                                         &over,    &ends, &sleep,    &processor_time};
+constexpr streambed_clock_hooks hooks = {&follows, &now,  &pass,     &prepare,        &wait,
+                                         &cancel,  &wake, &announce, &adopt,          &withdraw,
+                                         &over,    &ends, &sleep,    &processor_time, &interrupt};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)

@@ -56,6 +56,8 @@ struct host_clocks::thread {
   std::uint64_t until_ns = never;
   std::uint64_t place = 0;  // among those that wait
   bool woken = false;
+  bool interrupted = false;  // its last wait
+  bool to_interrupt = false;
   std::uint32_t woken_by = nobody;
   origin made;
   bool begun = false;               // it has come for its first turn
@@ -74,6 +76,13 @@ struct host_clocks::thread {
   [[nodiscard]] std::uint64_t due() const {
     if (at == state::ready) return ns;
     return at == state::waits ? until_ns : never;
+  }
+  void interrupt_wait(std::uint64_t by_ns) {
+    if (!to_interrupt || at != state::waits || what == nullptr || !what->is_interruptible) return;
+    to_interrupt = false;
+    interrupted = true;
+    at = state::ready;
+    ns = std::max(ns, by_ns);
   }
 };
 
@@ -350,8 +359,9 @@ void host_clocks::prepare(const void* key, std::uint64_t until_ns, const streamb
   me.what = what;
   me.until_ns = until_ns;
   me.place = waits_++;
-  me.woken = false;
+  me.woken = me.interrupted = false;
   me.woken_by = nobody;
+  me.interrupt_wait(me.ns);
 }
 
 bool host_clocks::wait() {
@@ -411,6 +421,25 @@ std::size_t host_clocks::wake_by_thread(const void* key, std::size_t count) {
   const thread* me = self();
   const std::lock_guard lock(mutex_);
   return wake_locked(key, count, me->ns, true);
+}
+
+void host_clocks::interrupt(thread* one) {
+  const thread* me = self();
+  const std::lock_guard lock(mutex_);
+  if (one == nullptr && first_ != 0) {
+    const auto found = std::find_if(threads_.begin(), threads_.end(),
+                                    [this](const auto& t) { return t->id == first_; });
+    if (found != threads_.end()) one = found->get();
+  }
+  if (one == nullptr || one == me) return;
+  one->to_interrupt = true;
+  one->interrupt_wait(me->ns);
+}
+
+bool host_clocks::interrupted() {
+  const thread* me = self();
+  const std::lock_guard lock(mutex_);
+  return me->interrupted;
 }
 
 std::uint32_t host_clocks::woken_by() {

@@ -100,8 +100,9 @@ class host_clocks {
   [[nodiscard]] bool over(thread* one);
 
   // Waits, in its turn, for wake() or, if there is one, for the time. False: the time came first.
-  bool wait_on(const void* key, std::uint64_t until_ns = never) {
-    prepare(key, until_ns);
+  bool wait_on(const void* key, std::uint64_t until_ns = never,
+               const streambed_awaited* what = nullptr) {
+    prepare(key, until_ns, what);
     return wait();
   }
   // The same in two steps, between which the thread looks whether it has to wait: one that lost its
@@ -115,6 +116,10 @@ class host_clocks {
   std::size_t wake(const void* key, std::size_t count, std::uint64_t ns);
   // The same by what the calling thread does now.
   std::size_t wake_by_thread(const void* key, std::size_t count);
+  // The thread's wait ends as if its time had come, now, if what it waits for says that it may, or
+  // the next one that may does; null: that of the program's first thread.
+  void interrupt(thread* one);
+  [[nodiscard]] bool interrupted();  // the calling thread's last wait
   // Who woke the calling thread from its last wait, as calling_thread() says it.
   [[nodiscard]] std::uint32_t woken_by();
   // What the calling thread named at its last prepare(); null: nothing.

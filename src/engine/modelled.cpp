@@ -41,6 +41,10 @@ modelled::~modelled() { clocks_.stop(); }
 
 void modelled::call(std::uint64_t ns) {
   clocks_.turn(ns);
+  came_in();
+}
+
+void modelled::came_in() {
   now_ = clocks_.now();
   changed_ = true;
   released_by_ = nullptr;

@@ -52,8 +52,9 @@ class modelled final : public host_clocks::events {
   // library that sees them is loaded.
   void take_clocks();
   void give_clocks_back();
-  bool wait_for_thread();  // host_clocks::wait, in the trace
-  void tell_stuck();       // what threads wait for, in the trace of a run that hangs
+  std::uint64_t sleep(std::uint64_t ns);  // what is left when it was interrupted
+  bool wait_for_thread();                 // host_clocks::wait, in the trace
+  void tell_stuck();                      // what threads wait for, in the trace of a run that hangs
 
   void before_submission(const node& n);  // what its call costs beside its own cost
 
@@ -126,6 +127,7 @@ class modelled final : public host_clocks::events {
     double rate = 1;
   };
 
+  void came_in();
   [[nodiscard]] std::uint64_t begin_of(const node& n);  // once, when it starts
   [[nodiscard]] std::uint64_t host_function_begin(const node& n) const;
   std::unordered_map<std::uint32_t, std::uint32_t>* waiting_copies(const command& c,

@@ -15,6 +15,17 @@ thread_local std::uint64_t rest_of_call_ns = 0;  // that it costs if it is not c
 
 }  // namespace
 
+std::uint64_t modelled::sleep(std::uint64_t ns) {
+  constexpr static char nobody_wakes{};
+  constexpr static streambed_awaited time{streambed_awaits_memory, nullptr, true};
+  const std::uint64_t begin = clocks_.now();
+  clocks_.wait_on(&nobody_wakes, begin + ns, &time);
+  came_in();
+  const std::uint64_t slept = now_ - begin;
+  clocks_.rests(slept);
+  return clocks_.interrupted() ? ns - std::min(ns, slept) : 0;
+}
+
 void modelled::host_call(std::uint64_t ns) {
   ++calls_of_thread;
   call(ns);

@@ -13,6 +13,7 @@ using sb::interpose::begin_ns;
 using sb::interpose::following_from_now;
 using sb::interpose::ns_of;
 using sb::interpose::since_begin;
+using sb::interpose::sleep_in_turn;
 using sb::interpose::timespec_of;
 
 namespace {
@@ -152,7 +153,7 @@ SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
     return real_nanosleep(wanted, left);
   }
   if (!is_time(*wanted)) return refused();
-  h->sleep(ns_of(*wanted));
+  sleep_in_turn(*h, ns_of(*wanted));
   return 0;
 }
 
@@ -168,7 +169,7 @@ SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wa
   std::uint64_t until = now + ns_of(*wanted);
   if ((flags & TIMER_ABSTIME) != 0) until = since_begin(clock, *wanted);
   if (until > now)
-    h->sleep(until - now);
+    sleep_in_turn(*h, until - now);
   else
     h->pass(read_ns);
   return 0;
@@ -180,7 +181,7 @@ SB_INTERPOSED int usleep(useconds_t wanted) {
     SB_NEXT(usleep);
     return real_usleep(wanted);
   }
-  h->sleep(std::uint64_t{wanted} * 1000);
+  sleep_in_turn(*h, std::uint64_t{wanted} * 1000);
   return 0;
 }
 
@@ -190,7 +191,7 @@ SB_INTERPOSED unsigned sleep(unsigned wanted) {
     SB_NEXT(sleep);
     return real_sleep(wanted);
   }
-  h->sleep(std::uint64_t{wanted} * 1'000'000'000u);
+  sleep_in_turn(*h, std::uint64_t{wanted} * 1'000'000'000u);
   return 0;
 }
 

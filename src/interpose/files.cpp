@@ -36,7 +36,7 @@ int wait(waits_for what, std::uint64_t limit_ns, const Real& real) {
   if (limit_ns == 0)
     h->pass(look_ns);
   else
-    h->sleep(limit_ns);
+    sb::interpose::sleep_in_turn(*h, limit_ns);
   errno = error;
   return 0;
 }

@@ -22,6 +22,7 @@ const streambed_clock_hooks* following_from_now();
 bool& thread_is_the_runtimes();
 
 constexpr std::uint64_t never = ~std::uint64_t{0};
+constexpr int interrupted = 2;  // streambed_clock_hooks::wait
 
 // What clocks show when the run begins: the same in every run.
 inline constexpr std::uint64_t real_time_begin_s = 1'735'689'600;  // 2025-01-01
@@ -48,10 +49,10 @@ inline std::uint64_t since_begin(clockid_t clock, const timespec& t) {
   return ns > begin_ns(clock) ? ns - begin_ns(clock) : 0;
 }
 
-inline constexpr streambed_awaited condition_signal{streambed_awaits_condition, nullptr};
-inline constexpr streambed_awaited semaphore_post{streambed_awaits_semaphore, nullptr};
+inline constexpr streambed_awaited condition_signal{streambed_awaits_condition, nullptr, true};
+inline constexpr streambed_awaited semaphore_post{streambed_awaits_semaphore, nullptr, true};
 inline constexpr streambed_awaited barrier_round{streambed_awaits_barrier, nullptr};
-inline constexpr streambed_awaited thread_end{streambed_awaits_thread, nullptr};
+inline constexpr streambed_awaited thread_end{streambed_awaits_thread, nullptr, true};
 inline constexpr streambed_awaited memory_change{streambed_awaits_memory, nullptr};
 // The C library notes in a lock who has it; of those that read together, nobody.
 inline constexpr streambed_awaited mutex_release{
@@ -62,7 +63,8 @@ inline constexpr streambed_awaited rwlock_release{
     [](const void* key) { return static_cast<const pthread_rwlock_t*>(key)->__data.__cur_writer; }};
 
 // Waits until `done` says that it need not, or until the time. Others may come between its look and
-// the wait: they wake it then. False: the time came first, or the process ends.
+// the wait: they wake it then. False: the time came first, or the process ends. A wait that can be
+// interrupted is one that pthread_cancel ends.
 template <class Done>
 bool wait_until(const streambed_clock_hooks& h, const streambed_awaited& what, const void* key,
                 std::uint64_t until_ns, Done&& done) {
@@ -72,8 +74,16 @@ bool wait_until(const streambed_clock_hooks& h, const streambed_awaited& what, c
       h.cancel();
       return true;
     }
-    if (h.wait() == 0) return done();
+    const int how = h.wait();
+    if (how == 0) return done();
+    if (how == interrupted) pthread_testcancel();
   }
+}
+
+// As the C library's sleeps, which pthread_cancel ends.
+inline void sleep_in_turn(const streambed_clock_hooks& h, std::uint64_t ns) {
+  pthread_testcancel();
+  while ((ns = h.sleep(ns)) != 0) pthread_testcancel();
 }
 
 // The next definition of the function after ours.

@@ -56,15 +56,18 @@ void note(pthread_t thread, void* self) {
   real_unlock(&table().lock);
 }
 
-void* forget(pthread_t thread) {
+void* find(pthread_t thread) {
   real_lock(&table().lock);
-  void* self = nullptr;
-  if (const auto found = table().known.find(thread); found != table().known.end()) {
-    self = found->second;
-    table().known.erase(found);
-  }
+  const auto found = table().known.find(thread);
+  void* self = found != table().known.end() ? found->second : nullptr;
   real_unlock(&table().lock);
   return self;
+}
+
+void forget(pthread_t thread) {
+  real_lock(&table().lock);
+  table().known.erase(thread);
+  real_unlock(&table().lock);
 }
 
 void* begin(void* given) {
@@ -77,8 +80,8 @@ void* begin(void* given) {
   return b.run(b.argument);
 }
 
-// The C library does not destroy what a thread keeps in C++ when the first one leaves like this,
-// but keys have their end.
+// The C library does not destroy what a thread keeps in C++ when the first one leaves by
+// pthread_exit or is cancelled, but keys have their end.
 pthread_key_t first_ends() {
   static const pthread_key_t key = [] {
     pthread_key_t made{};
@@ -88,6 +91,9 @@ pthread_key_t first_ends() {
     return made;
   }();
   return key;
+}
+void note_first() {
+  if (gettid() == getpid()) pthread_setspecific(first_ends(), &table());
 }
 
 int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
@@ -140,21 +146,25 @@ clockid_t clock_of(const pthread_cond_t& condition) {
   return any ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
+// One that is cancelled has its mutex again, and has consumed no signal.
 int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
                     pthread_mutex_t* mutex, std::uint64_t until_ns) {
+  pthread_testcancel();
   h.prepare(condition, until_ns, &sb::interpose::condition_signal);
   if (const int result = real_unlock(mutex); result != 0) {
     h.cancel();
     return result;
   }
   h.wake(mutex, 1);
-  const int woken = h.wait();
+  const int how = h.wait();
   lock_in_turn(h, mutex);
-  return woken != 0 || until_ns == never ? 0 : ETIMEDOUT;
+  if (how == sb::interpose::interrupted) pthread_testcancel();
+  return how != 0 || until_ns == never ? 0 : ETIMEDOUT;
 }
 
 int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t until_ns) {
   const auto taken = [&] { return sem_trywait(semaphore) == 0; };
+  pthread_testcancel();
   if (taken() || sb::interpose::wait_until(h, semaphore_post, semaphore, until_ns, taken)) return 0;
   if (until_ns == never) {  // the process ends
     SB_NEXT(sem_wait);
@@ -170,6 +180,7 @@ SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attribute
                                  void* argument) noexcept {
   SB_NEXT(pthread_create);
   const auto* h = following_from_now();
+  if (h != nullptr) note_first();  // the new one may cancel it
   void* self = h != nullptr ? h->announce() : nullptr;
   auto* b = new beginning{run, argument, h, self};  // the new thread's, once there is one
   const int result = real_pthread_create(out, attributes, &begin, b);
@@ -185,7 +196,7 @@ SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attribute
 // Of the program's first thread: the others go on without it. What its frames and the program's own
 // keys do at its end comes before.
 SB_INTERPOSED void pthread_exit(void* value) {
-  if (following() != nullptr && gettid() == getpid()) pthread_setspecific(first_ends(), &table());
+  if (following() != nullptr) note_first();
   SB_NEXT(pthread_exit);
   real_pthread_exit(value);
   __builtin_unreachable();
@@ -193,11 +204,21 @@ SB_INTERPOSED void pthread_exit(void* value) {
 
 SB_INTERPOSED int pthread_join(pthread_t thread, void** value) {
   SB_NEXT(pthread_join);
-  void* self = forget(thread);
+  void* self = find(thread);
   if (const auto* h = self != nullptr ? following() : nullptr; h != nullptr) {
+    pthread_testcancel();
     wait_until(*h, thread_end, self, never, [&] { return h->over(self) != 0; });
   }
+  // Once it is joined, another one may have its name.
+  forget(thread);
   return real_pthread_join(thread, value);
+}
+
+SB_INTERPOSED int pthread_cancel(pthread_t thread) {
+  SB_NEXT(pthread_cancel);
+  const int result = real_pthread_cancel(thread);
+  if (const auto* h = result == 0 ? following() : nullptr; h != nullptr) h->interrupt(find(thread));
+  return result;
 }
 
 SB_INTERPOSED int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {

@@ -156,6 +156,41 @@ TEST_F(host_clocks_turns, a_wait_with_a_time_ends_then) {
   only.join();
 }
 
+// One that waits for a lock is not; its next wait for a condition is, at once.
+TEST_F(host_clocks_turns, a_wait_that_may_be_interrupted_ends_at_the_others_time) {
+  constexpr static streambed_awaited lock{streambed_awaits_lock, nullptr};
+  constexpr static streambed_awaited condition{streambed_awaits_condition, nullptr, true};
+  int key = 0;
+  auto* waiter = clocks.announce(0);
+  auto* other = clocks.announce(10);
+  std::thread waits([&] {
+    clocks.adopt(waiter);
+    clocks.turn();
+    EXPECT_FALSE(clocks.wait_on(&key, 5000, &condition));
+    EXPECT_TRUE(clocks.interrupted());
+    EXPECT_EQ(clocks.now(), 10u);
+    EXPECT_FALSE(clocks.wait_on(&key, 900, &lock));
+    EXPECT_FALSE(clocks.interrupted());
+    EXPECT_EQ(clocks.now(), 900u);
+    EXPECT_FALSE(clocks.wait_on(&key, 5000, &condition));
+    EXPECT_TRUE(clocks.interrupted());
+    EXPECT_EQ(clocks.now(), 900u);
+    EXPECT_FALSE(clocks.wait_on(&key, 5000, &condition));
+    EXPECT_FALSE(clocks.interrupted());
+    clocks.leave();
+  });
+  std::thread interrupts([&] {
+    clocks.adopt(other);
+    clocks.turn();
+    clocks.interrupt(waiter);
+    clocks.turn(100);
+    clocks.interrupt(waiter);
+    clocks.leave();
+  });
+  waits.join();
+  interrupts.join();
+}
+
 TEST_F(host_clocks_turns, when_everybody_waits_that_is_told) {
   int key = 0;
   auto* waiter = clocks.announce(0);
