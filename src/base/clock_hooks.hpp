@@ -51,6 +51,8 @@ struct streambed_clock_hooks {
   // Ends the other thread's sleep or interruptible wait, or its next one; null: the program's first
   // thread.
   void (*interrupt)(void* one);
+  void (*exits)();               // the calling thread ends the process
+  void (*depends_on_machine)();  // the run does from here on, whatever its threads do
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

@@ -95,12 +95,31 @@ int over(void* one) {
 
 void ends() {
   const call_frame own;
-  model->clocks().leave(host_clocks::comes_back::no);
+  model->clocks().leave();
 }
 
-constexpr streambed_clock_hooks hooks = {&follows, &now,  &pass,     &prepare,        &wait,
-                                         &cancel,  &wake, &announce, &adopt,          &withdraw,
-                                         &over,    &ends, &sleep,    &processor_time, &interrupt};
+void depends_on_machine() {
+  const hooked_call own;
+  model->clocks().depends_on_machine();
+}
+
+constexpr streambed_clock_hooks hooks = {&follows,
+                                         &now,
+                                         &pass,
+                                         &prepare,
+                                         &wait,
+                                         &cancel,
+                                         &wake,
+                                         &announce,
+                                         &adopt,
+                                         &withdraw,
+                                         &over,
+                                         &ends,
+                                         &sleep,
+                                         &processor_time,
+                                         &interrupt,
+                                         &host_clocks::ends_process,
+                                         &depends_on_machine};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)

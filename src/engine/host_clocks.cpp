@@ -59,6 +59,7 @@ struct host_clocks::thread {
   bool interrupted = false;  // its last wait
   bool to_interrupt = false;
   std::uint32_t woken_by = nobody;
+  bool is_the_runtimes = false;
   origin made;
   bool begun = false;               // it has come for its first turn
   std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
@@ -88,16 +89,29 @@ struct host_clocks::thread {
 
 namespace {
 
-// Tells the clocks when the thread ends.
+// Nothing that is destroyed: the thread that ends the process has its turn beyond the end of what
+// it keeps in C++.
 struct attachment {
   host_clocks* clocks = nullptr;
   host_clocks::thread* self = nullptr;
-  ~attachment() {
-    const call_frame own;
-    if (clocks != nullptr) clocks->leave();
-  }
+  bool ends_process = false;
 };
-thread_local attachment attached;
+thread_local constinit attachment attached;
+
+// Tells the clocks when the thread ends. That of the program's first one is the process's, unless
+// it left before (pthread_exit), when nothing of this kind is destroyed.
+struct end_of_thread {
+  ~end_of_thread() {
+    if (attached.clocks == nullptr) return;
+    const call_frame own;
+    if (attached.ends_process || gettid() == getpid())
+      attached.clocks->finish_device();
+    else
+      attached.clocks->leave();
+  }
+  void is_awaited() {}
+};
+thread_local end_of_thread end;
 
 }  // namespace
 
@@ -119,7 +133,9 @@ void host_clocks::stop() {
 
 host_clocks::thread* host_clocks::announce(std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
-  return make(ns);
+  thread* made = make(ns);
+  made->is_the_runtimes = true;
+  return made;
 }
 
 host_clocks::thread* host_clocks::announce_own() {
@@ -155,6 +171,7 @@ void host_clocks::again(thread* one, std::uint64_t ns) {
 void host_clocks::adopt(thread* one) {
   attached.clocks = this;
   attached.self = one;
+  end.is_awaited();
   const std::lock_guard lock(mutex_);
   one->recorded = &recorded_thread::own();
   one->id = gettid();
@@ -175,7 +192,7 @@ host_clocks::thread* host_clocks::self() {
   thread* me = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    // The first is the program's own; at its end it comes again.
+    // The first is the program's own.
     if (first_ == 0) first_ = gettid();
     if (first_ != gettid()) deterministic_ = false;
     // It has its turn from the beginning, whatever it calls first.
@@ -232,10 +249,16 @@ bool host_clocks::deterministic() {
   return deterministic_;
 }
 
+void host_clocks::depends_on_machine() {
+  const std::lock_guard lock(mutex_);
+  deterministic_ = false;
+}
+
 host_clocks::thread* host_clocks::first_ready() {
   thread* first = nullptr;
   for (auto& t : threads_) {
     if (t->due() == never) continue;
+    if (ending_ != nullptr && !t->is_the_runtimes) continue;
     if (first == nullptr || t->due() < first->due()) first = t.get();
   }
   return first;
@@ -271,10 +294,15 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
     lock.lock();
     stepping_ = false;
     thread* first = first_ready();
-    const bool hopeless = first == nullptr && all_wait() && (next == never || device_.in_vain());
+    const bool hopeless = first == nullptr && (ending_ != nullptr || all_wait()) &&
+                          (next == never || device_.in_vain());
     if (next != never && !hopeless && (first == nullptr || next <= first->due())) {
       step(lock, next);
       continue;
+    }
+    if (first == nullptr && ending_ != nullptr) {
+      first = std::exchange(ending_, nullptr);
+      first->ns = std::max({first->ns, latest_ns_, stepped_ns_});
     }
     if (first == nullptr) {
       if (hopeless) {
@@ -317,7 +345,19 @@ void host_clocks::turn(std::uint64_t ns) {
   await_turn(lock, me);
 }
 
-void host_clocks::leave(comes_back when) {
+void host_clocks::ends_process() { attached.ends_process = true; }
+
+// One that lost its turn goes on beside the others.
+void host_clocks::finish_device() {
+  thread* me = attached.self;
+  std::unique_lock lock(mutex_);
+  if (me == nullptr || running_ != me) return;
+  ending_ = me;
+  me->at = thread::state::ready;
+  await_turn(lock, *me);
+}
+
+void host_clocks::leave() {
   thread* me = attached.self;
   if (me == nullptr) return;
   attached.self = nullptr;
@@ -325,17 +365,6 @@ void host_clocks::leave(comes_back when) {
   std::unique_lock lock(mutex_);
   if (me->recorded != nullptr) me->traced = me->recorded->number;
   me->recorded = nullptr;
-  if (when == comes_back::if_first && gettid() == getpid()) {
-    // What the program does at its end is still to come: others may wait for that.
-    if (running_ == me) {
-      device_.host_ran(me->ns);
-      running_ = nullptr;
-    }
-    latest_ns_ = std::max(latest_ns_, me->ns);
-    me->at = thread::state::outside;
-    choose(lock);
-    return;
-  }
   if (me->at == thread::state::outside) me->ns = std::max({me->ns, latest_ns_, stepped_ns_});
   if (me->at != thread::state::ready) me->at = thread::state::over;  // else: it begins again
   wake_locked(me, ~std::size_t{0}, me->ns, true);

@@ -91,10 +91,11 @@ class host_clocks {
   void withdraw(thread* one);  // it is not made after all
   // A thread that left begins again.
   void again(thread* one, std::uint64_t ns);
-  // The calling thread ends. The program's first one comes again, for what the program does at its
-  // end, unless it left before that (pthread_exit).
-  enum class comes_back : std::uint8_t { no, if_first };
-  void leave(comes_back when = comes_back::if_first);
+  void leave();  // the calling thread ends
+  // The calling thread ends the process: it keeps its turn for what the program does at its end.
+  static void ends_process();
+  // Before that, what is on its way happens, on the device and in host functions.
+  void finish_device();
   // The calling thread goes back to its own code: from here on it may be too silent.
   static void left();
   [[nodiscard]] bool over(thread* one);
@@ -141,7 +142,8 @@ class host_clocks {
   [[nodiscard]] std::vector<stuck_thread> stuck();
 
   [[nodiscard]] bool deterministic();
-  void stop();  // the process ends: nobody waits for a turn any more
+  void depends_on_machine();  // it is not, for a reason that the clocks do not see
+  void stop();                // the process ends: nobody waits for a turn any more
 
  private:
   void choose(std::unique_lock<std::mutex>& lock);
@@ -161,7 +163,8 @@ class host_clocks {
   // Guarded by mutex_.
   std::vector<std::unique_ptr<thread>> threads_;
   thread* running_ = nullptr;
-  bool stepping_ = false;  // a thread makes events happen
+  thread* ending_ = nullptr;  // waits in finish_device()
+  bool stepping_ = false;     // a thread makes events happen
   bool stopped_ = false;
   bool deterministic_ = true;
   pid_t first_ = 0;               // of the threads that nobody announced

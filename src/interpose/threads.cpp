@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <map>
 
 #include "interpose/hooks.hpp"
@@ -199,6 +200,14 @@ SB_INTERPOSED void pthread_exit(void* value) {
   if (following() != nullptr) note_first();
   SB_NEXT(pthread_exit);
   real_pthread_exit(value);
+  __builtin_unreachable();
+}
+
+// Others wait for their turn from here on, unless the program waits for them at its end.
+SB_INTERPOSED void exit(int status) noexcept {
+  if (const auto* h = following(); h != nullptr) h->exits();
+  SB_NEXT(exit);
+  real_exit(status);
   __builtin_unreachable();
 }
 

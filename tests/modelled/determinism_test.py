@@ -46,6 +46,27 @@ class Determinism(Runs):
         self.assertIn("refuses, cancelled 1", words)
         self.assertIn("first cancelled 1", words)
 
+    def test_other_threads_are_where_they_are_when_a_thread_ends_the_program(self):
+        for how in ("return", "exit", "other", "joined", "naps"):
+            with self.subTest(how):
+                self.assertEqual(self.traces("at_exit.cu", (how,), 7),
+                                 "the last call answers 0\n" if how != "naps" else "")
+
+    def test_threads_of_openmp_are_the_same_in_every_run(self):
+        for threads in ("4", "8"):
+            with self.subTest(threads):
+                self.assertEqual(self.traces("openmp.cu", (threads,)), f"{threads}\n")
+
+    def test_a_run_with_timers_of_the_system_says_that_it_depends_on_the_machine(self):
+        for how in ("alarm", "ualarm", "setitimer", "timer", "file", "none"):
+            with self.subTest(how):
+                done = self.run_modelled(HERE / "programs/timers.cu", arguments=(how,))
+                self.assertEqual(done.stdout, "ok\n")
+                is_deterministic = how == "none"
+                self.assertEqual(self.explained(self.work / "run.sbt")["run"]["deterministic"], is_deterministic)
+                self.assertEqual("another run may come out differently" in " ".join(done.stderr.split()),
+                                 not is_deterministic)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
