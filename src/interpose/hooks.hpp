@@ -53,6 +53,8 @@ inline constexpr streambed_awaited condition_signal{streambed_awaits_condition, 
 inline constexpr streambed_awaited semaphore_post{streambed_awaits_semaphore, nullptr, true};
 inline constexpr streambed_awaited barrier_round{streambed_awaits_barrier, nullptr};
 inline constexpr streambed_awaited thread_end{streambed_awaits_thread, nullptr, true};
+inline constexpr streambed_awaited once_done{streambed_awaits_lock, nullptr};
+inline constexpr streambed_awaited spin_release{streambed_awaits_lock, nullptr};
 inline constexpr streambed_awaited memory_change{streambed_awaits_memory, nullptr};
 // The C library notes in a lock who has it; of those that read together, nobody.
 inline constexpr streambed_awaited mutex_release{

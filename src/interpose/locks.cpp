@@ -1,4 +1,5 @@
-// Locks with a time limit, locks for readers and writers, and barriers, in modelled time.
+// Locks with a time limit, locks for readers and writers, spin locks, and barriers, in modelled
+// time.
 #include <pthread.h>
 
 #include <cerrno>
@@ -14,6 +15,7 @@ using sb::interpose::mutex_release;
 using sb::interpose::never;
 using sb::interpose::rwlock_release;
 using sb::interpose::since_begin;
+using sb::interpose::spin_release;
 using sb::interpose::wait_until;
 
 namespace {
@@ -123,6 +125,23 @@ SB_INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   SB_NEXT(pthread_rwlock_unlock);
   const int result = real_pthread_rwlock_unlock(lock);
   if (const auto* h = result == 0 ? following() : nullptr; h != nullptr) h->wake(lock, all);
+  return result;
+}
+
+SB_INTERPOSED int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
+  SB_NEXT(pthread_spin_lock);
+  const auto* h = following();
+  if (h == nullptr) return real_pthread_spin_lock(lock);
+  const auto taken = [&] { return pthread_spin_trylock(lock) == 0; };
+  const void* key = const_cast<const int*>(lock);
+  if (taken() || wait_until(*h, spin_release, key, never, taken)) return 0;
+  return real_pthread_spin_lock(lock);  // the process ends
+}
+
+SB_INTERPOSED int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {
+  SB_NEXT(pthread_spin_unlock);
+  const int result = real_pthread_spin_unlock(lock);
+  if (const auto* h = following(); h != nullptr) h->wake(const_cast<const int*>(lock), 1);
   return result;
 }
 

@@ -52,6 +52,17 @@ class Determinism(Runs):
                 self.assertEqual(self.traces("at_exit.cu", (how,), 7),
                                  "the last call answers 0\n" if how != "naps" else "")
 
+    def test_threads_wait_for_what_is_done_once_and_for_spin_locks(self):
+        words = self.traces("once.cu")
+        at = {}
+        for what, ns in re.findall(r"(.*) \d+ at (\S+)", words):
+            at.setdefault(what, []).append(float(ns))
+        for what in ("pthread_once", "call_once"):
+            self.assertEqual(len(at[what]), 4, words)
+            self.assertEqual(min(at[what]), max(at[what]), words)
+        self.assertEqual([len(at[what]) for what in ("failed", "did it or found it done", "spin lock")], [2, 2, 12], words)
+        self.assertEqual(at["spin lock"], sorted(at["spin lock"]), words)
+
     def test_threads_of_openmp_are_the_same_in_every_run(self):
         for threads in ("4", "8"):
             with self.subTest(threads):
