@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/timed_records.hpp"
+
 namespace sb::analysis {
 
 namespace {
@@ -130,6 +132,11 @@ class comparison {
              const device_order& less)
       : t_(t), parts_(parts), with_(with), less_(less) {
     for (const trace::operation& o : t.operations) kinds_.push_back(kind_of(o));
+    // All work stays on its side of a record whose time is read, and the host waits for it as
+    // before.
+    const std::vector<bool> timed = timed_records(t);
+    for (std::size_t i = 0; i < timed.size(); ++i)
+      if (timed[i]) kinds_[i] = {.work = true, .unknown = true, .pageable = false};
   }
 
   // False: the report said so, or there is too much to look at.
@@ -237,9 +244,10 @@ bool can_be_followed(const trace::trace& t, const program& p) {
         o.stream >= t.streams.size())
       return false;
   }
-  return std::none_of(t.calls.begin(), t.calls.end(), [](const trace::call& c) {
-    return c.name.find("Query") != std::string::npos || c.name == "cudaEventElapsedTime";
+  const bool asks = std::any_of(t.calls.begin(), t.calls.end(), [](const trace::call& c) {
+    return c.name.find("Query") != std::string::npos;
   });
+  return !asks && times_can_be_followed(t, p);
 }
 
 }  // namespace sb::analysis

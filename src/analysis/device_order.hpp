@@ -16,7 +16,8 @@
 namespace sb::analysis {
 
 // Programs whose order can be followed: one thread calls, and nothing is in graphs. One that asks
-// for times or whether something is over may wait for the sake of that.
+// whether something is over may wait for the sake of that; one that reads times of events can be
+// followed where it is known of which (timed_records.hpp).
 [[nodiscard]] bool can_be_followed(const trace::trace& t, const program& p);
 
 // What is over before what. Waits are for the operations that the program's tasks name.

@@ -55,7 +55,10 @@ text any_program(std::uint32_t seed) {
   return lines;
 }
 
-trace::trace run(const text& lines, waits_at where) {
+// Whether the times of the records that nothing waits for are read in the end.
+enum class times : bool { not_read, read };
+
+trace::trace run(const text& lines, waits_at where, times read) {
   program_builder b;
   std::vector<number> s, memory;
   std::map<std::size_t, number> events;  // by line: each record has its own
@@ -84,6 +87,7 @@ trace::trace run(const text& lines, waits_at where) {
     }
   }
   b.line(last_line).synchronize();
+  if (read == times::read) b.host_call("cudaEventElapsedTime", 1000);
   return b.run();
 }
 
@@ -117,20 +121,39 @@ bool meets(const written& a, const written& b) {
   return any(a.writes, b.writes) || any(a.writes, b.reads) || any(a.reads, b.writes);
 }
 
-void expect_order_kept(const text& as_it_is, const text& changed, std::uint32_t seed) {
+// By line.
+std::set<std::uint32_t> timed_records(const text& lines) {
+  std::set<std::uint32_t> timed;
+  for (const written& w : lines)
+    if (w.what == written::kind::record) timed.insert(w.line);
+  for (const written& w : lines)
+    if (w.what == written::kind::wait) timed.erase(static_cast<std::uint32_t>(w.of));
+  return timed;
+}
+
+// An interval encloses what it did: all kernels and timed records stay on their side of a timed
+// one.
+void expect_order_kept(const text& as_it_is, const text& changed, times read, std::uint32_t seed) {
   const auto with = before(as_it_is), then = before(changed);
+  const auto timed = read == times::read ? timed_records(as_it_is) : std::set<std::uint32_t>();
+  const auto counts = [&](const written& w) {
+    return w.what == written::kind::kernel || timed.contains(w.line);
+  };
   for (const written& b : as_it_is) {
-    if (b.what != written::kind::kernel) continue;
+    if (!counts(b)) continue;
     for (const written& a : as_it_is) {
-      if (a.what == written::kind::kernel && meets(a, b) && with.at(b.line).contains(a.line)) {
+      const bool needed =
+          counts(a) && (timed.contains(a.line) || timed.contains(b.line) || meets(a, b));
+      if (needed && with.at(b.line).contains(a.line)) {
         EXPECT_TRUE(then.at(b.line).contains(a.line)) << seed << ": " << a.line << ", " << b.line;
       }
     }
   }
 }
 
-void expect_gain(const finding& f, const trace::trace& t, const text& changed, std::uint32_t seed) {
-  const nanoseconds then = run(changed, waits_at::lines_of_their_own).end;
+void expect_gain(const finding& f, const trace::trace& t, const text& changed, times read,
+                 std::uint32_t seed) {
+  const nanoseconds then = run(changed, waits_at::lines_of_their_own, read).end;
   const auto gained = static_cast<double>(t.end) - static_cast<double>(then);
   EXPECT_NEAR(static_cast<double>(f.cost), gained, 3000.0) << seed << ' ' << f.rule;
 }
@@ -195,9 +218,10 @@ std::optional<text> recorded_earlier(const text& as_it_is, const trace::trace& t
 
 TEST(FindingsOfAnyWaits, WhatIsAdvisedKeepsTheOrderOfTheDataAndGainsWhatItSays) {
   std::map<std::string, std::size_t> looked_at;
-  const auto look = [&](std::uint32_t seed, waits_at where) {
+  const auto look = [&](std::uint32_t seed, waits_at where, times read) {
     const text lines = any_program(seed);
-    const trace::trace t = run(lines, where);
+    if (read == times::read && timed_records(lines).size() < 2) return;  // it has no interval
+    const trace::trace t = run(lines, where, read);
     for (const finding& f : explain(t).findings) {
       std::optional<text> changed;
       if (f.rule == "needless-event-wait") changed = without(lines, f);
@@ -205,19 +229,23 @@ TEST(FindingsOfAnyWaits, WhatIsAdvisedKeepsTheOrderOfTheDataAndGainsWhatItSays) 
         changed = moved(lines, f);
       if (f.rule == "event-recorded-late") changed = recorded_earlier(lines, t, f);
       if (!changed) continue;
-      ++looked_at[f.rule + (where == waits_at::one_line ? ", one line" : "")];
-      expect_order_kept(lines, *changed, seed);
-      expect_gain(f, t, *changed, seed);
+      ++looked_at[f.rule + (where == waits_at::one_line ? ", one line" : "") +
+                  (read == times::read ? ", timed" : "")];
+      expect_order_kept(lines, *changed, read, seed);
+      expect_gain(f, t, *changed, read, seed);
     }
   };
   for (std::uint32_t seed = 1; seed <= 3000; ++seed) {
-    look(seed, waits_at::lines_of_their_own);
-    look(seed, waits_at::one_line);
+    look(seed, waits_at::lines_of_their_own, times::not_read);
+    look(seed, waits_at::one_line, times::not_read);
+    look(seed, waits_at::lines_of_their_own, times::read);
   }
   EXPECT_GT(looked_at["needless-event-wait"], 50U);
   EXPECT_GT(looked_at["needless-event-wait, one line"], 50U);
   EXPECT_GT(looked_at["early-event-wait"], 50U);
   EXPECT_GT(looked_at["event-recorded-late"], 20U);
+  EXPECT_GT(looked_at["needless-event-wait, timed"], 20U);
+  EXPECT_GT(looked_at["early-event-wait, timed"], 20U);
 }
 
 }  // namespace

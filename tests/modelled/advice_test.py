@@ -142,9 +142,9 @@ class Advice(unittest.TestCase):
         rules = [finding["rule"] for finding in self.explained("send_back", "as_is", 1, 0)["findings"]]
         self.assertNotIn("needless-event-wait", rules)
 
-    def check_waits(self, rule, what):
+    def check_waits(self, rule, what, *more):
         """The only finding, with its cost within 5 % of what is gained; none where the data needs the waits."""
-        before, after, needed = (self.facts("event_waits", what, how)[0] for how in ("as_is", "applied", "needs"))
+        before, after, needed = (self.facts("event_waits", what, how, *more)[0] for how in ("as_is", "applied", "needs"))
         self.assertEqual([finding["rule"] for finding in before["findings"]], [rule])
         self.assertEqual((after["findings"], needed["findings"]), ([], []))
         gained = before["run"]["length"] - after["run"]["length"]
@@ -166,6 +166,16 @@ class Advice(unittest.TestCase):
             self.assertEqual(found["count"], 6)
             self.assertIn("6 of 12 waits of a line", found["evidence"][-1])
             self.assertIn(which, found["evidence"][-1])
+
+    def test_waits_of_a_program_that_reads_the_time_of_it_all(self):
+        for rule, what in (("early-event-wait", "early"), ("event-recorded-late", "late"),
+                           ("needless-event-wait", "back"), ("needless-event-wait", "second")):
+            found = self.check_waits(rule, what, "timed")
+            self.assertIn("events that no stream waits for", found["evidence"][-1])
+
+    def test_waits_of_a_program_that_may_read_the_time_of_an_event_that_is_waited_for(self):
+        for what in ("early", "back", "second"):
+            self.assertEqual(self.facts("event_waits", what, "as_is", "timed_loosely")[0]["findings"], [])
 
     def facts(self, program, *words):
         """What is said of a run, and its trace."""

@@ -313,6 +313,7 @@ void find_early_waits(const evidence& e, findings& out) {
   }
   f.cost = cost;
   add_operations(t, f, waits);
+  add_assumption_of_times(t, f);
   out.push_back(std::move(f));
 }
 

@@ -304,6 +304,7 @@ void find_late_records(const evidence& e, findings& out) {
     program copy = e.p;
     add_assumption(f, keep_data_order(t, copy, e.parts()));
   }
+  if (followed) add_assumption_of_times(t, f);
   out.push_back(std::move(f));
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/sort_stably.hpp"
+#include "analysis/timed_records.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -59,6 +60,13 @@ void add_assumption(finding& f, assumes_parts parts) {
   f.evidence.emplace_back(
       "launches of one kernel with pointers to different places of an allocation are taken to use "
       "different parts of it");
+}
+
+void add_assumption_of_times(const trace::trace& t, finding& f) {
+  if (!reads_times(t)) return;
+  f.evidence.emplace_back(
+      "cudaEventElapsedTime is taken to read events that no stream waits for, and what these "
+      "enclose stays as it is");
 }
 
 std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cause) {

@@ -285,6 +285,7 @@ void find_needless_waits(const evidence& e, findings& out) {
   add_operations(t, f, waits);
   describe(t, f, held);
   name_parts(e, f, waits);
+  add_assumption_of_times(t, f);
   out.push_back(std::move(f));
 }
 

@@ -105,6 +105,8 @@ void add_calls(const trace::trace& t, finding& f, const std::vector<number>& cal
 
 // Says what a replay took for granted.
 void add_assumption(finding& f, assumes_parts parts);
+// About waits for events: which of them the program does not read the times of.
+void add_assumption_of_times(const trace::trace& t, finding& f);
 
 // An operation and the edge that let it go last, with how long that kept it after everything else.
 struct held_operation {

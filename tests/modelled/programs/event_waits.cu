@@ -1,7 +1,10 @@
 // Streams that wait for each other's events more than they need, and the same without that
-// ("applied"). "needs": the work that is held uses what is waited for.
+// ("applied"). "needs": the work that is held uses what is waited for. Then "timed": the time of
+// all is read; "timed_loosely": all streams but the first begin behind the event that is timed
+// itself.
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 __global__ void step(float* a, int turns) {
   float x = a[threadIdx.x];
@@ -43,6 +46,39 @@ void load(float* a) {
   cudaDeviceSynchronize();
 }
 
+enum class timing { none, timed, loosely } how_timed = timing::none;
+
+// The first stream's events enclose the work of all.
+class interval {
+ public:
+  explicit interval(std::vector<cudaStream_t> streams) : streams_(streams) {
+    if (how_timed == timing::none) return;
+    cudaEventCreate(&start_);
+    cudaEventCreate(&stop_);
+    cudaEventRecord(start_, streams_[0]);
+    const cudaEvent_t forked = how_timed == timing::loosely ? start_ : event();
+    if (forked != start_) cudaEventRecord(forked, streams_[0]);
+    for (size_t i = 1; i < streams_.size(); ++i) cudaStreamWaitEvent(streams_[i], forked, 0);
+  }
+
+  void read() {
+    if (how_timed == timing::none) return;
+    for (size_t i = 1; i < streams_.size(); ++i) {
+      const cudaEvent_t joined = event();
+      cudaEventRecord(joined, streams_[i]);
+      cudaStreamWaitEvent(streams_[0], joined, 0);
+    }
+    cudaEventRecord(stop_, streams_[0]);
+    cudaEventSynchronize(stop_);
+    float ms = 0;
+    cudaEventElapsedTime(&ms, start_, stop_);
+  }
+
+ private:
+  std::vector<cudaStream_t> streams_;
+  cudaEvent_t start_, stop_;
+};
+
 // Each round uses what the other stream has made, and prepares something of its own before that;
 // applied: it waits behind that.
 void early(bool applied, bool needs) {
@@ -50,6 +86,7 @@ void early(bool applied, bool needs) {
   const cudaStream_t makes = stream(), uses = stream();
   const cudaEvent_t done = event(), used = event();
   load(made);
+  interval all({makes, uses});
   for (int i = 0; i < rounds; ++i) {
     step<<<1, 256, 0, makes>>>(made, turns);
     cudaEventRecord(done, makes);
@@ -60,6 +97,7 @@ void early(bool applied, bool needs) {
     cudaEventRecord(used, uses);
     cudaStreamWaitEvent(makes, used, 0);
   }
+  all.read();
   cudaDeviceSynchronize();
 }
 
@@ -76,6 +114,7 @@ void back(bool applied, bool needs) {
   const cudaStream_t makes = stream(), uses = stream();
   const cudaEvent_t done = event(), used = event();
   load(made);
+  interval all({makes, uses});
   for (int i = 0; i < rounds; ++i) {
     if (!needs) made = memory();
     step<<<1, 256, 0, makes>>>(made, turns);
@@ -83,6 +122,7 @@ void back(bool applied, bool needs) {
     use<<<1, 256, 0, uses>>>(own, made, turns);
     if (!applied) order(uses, used, makes);
   }
+  all.read();
   cudaDeviceSynchronize();
 }
 
@@ -93,6 +133,7 @@ void second(bool applied, bool needs) {
   const cudaStream_t makes = stream(), uses = stream();
   const cudaEvent_t done = event(), used = event();
   load(made);
+  interval all({makes, uses});
   for (int i = 0; i < 2 * rounds; ++i) {
     const bool here = needs || i % 2 == 1;
     step<<<1, 256, 0, makes>>>(made, turns);
@@ -102,6 +143,7 @@ void second(bool applied, bool needs) {
     cudaEventRecord(used, uses);
     cudaStreamWaitEvent(makes, used, 0);
   }
+  all.read();
   cudaDeviceSynchronize();
 }
 
@@ -112,6 +154,7 @@ void late(bool applied, bool needs) {
   const cudaStream_t makes = stream(), works = stream(), uses = stream();
   const cudaEvent_t done = event(), worked = event(), used = event();
   load(made);
+  interval all({makes, works, uses});
   for (int i = 0; i < rounds; ++i) {
     prepare<<<1, 256, 0, works>>>(other, 2 * turns);
     cudaEventRecord(worked, works);
@@ -127,11 +170,15 @@ void late(bool applied, bool needs) {
     cudaStreamWaitEvent(makes, used, 0);
     cudaStreamWaitEvent(works, used, 0);
   }
+  all.read();
   cudaDeviceSynchronize();
 }
 
 int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "", how = count > 2 ? words[2] : "";
+  const std::string times = count > 3 ? words[3] : "";
+  if (times == "timed") how_timed = timing::timed;
+  if (times == "timed_loosely") how_timed = timing::loosely;
   const bool applied = how == "applied", needs = how == "needs";
   if (what == "early") early(applied, needs);
   if (what == "back") back(applied, needs);
