@@ -365,6 +365,13 @@ std::vector<command_id> engine::impl::submit_nodes(stream_id stream,
   std::vector<command_id> before;
   std::vector<command_id> first_kernels;  // that depend on nothing
   ids.reserve(items.size());
+  graph_shape shape;
+  if (model)
+    for (const graph_item& item : items) {
+      command c;
+      std::visit(describe{c}, *item.what);
+      shape.add(c.kind, c.bytes, item.after);
+    }
   for (const graph_item& item : items) {
     before.clear();
     for (const std::uint32_t i : item.after) {
@@ -377,6 +384,7 @@ std::vector<command_id> engine::impl::submit_nodes(stream_id stream,
     n->as.device = n->device = item.device;
     const auto* kernel = std::get_if<kernel_operation>(&n->what);
     if (kernel == nullptr || !kernel->priority) n->as.priority = item.priority;
+    if (model) model->place_in_graph(shape, ids.size(), head.valid());
     auto* conditional = std::get_if<conditional_operation>(&n->what);
     if (conditional != nullptr && item.after.empty()) conditional->rather_after = first_kernels;
     ids.push_back(submit_one(n, before));

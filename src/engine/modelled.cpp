@@ -68,11 +68,19 @@ void modelled::before_submission(const node& n) {
                     call_cost_ns(timing_, "cudaMemsetAsync")));
 }
 
+void modelled::place_in_graph(const graph_shape& shape, std::size_t node, bool launched) {
+  place_ = {.late_ns = launched ? shape.late_ns(node, timing_) : 0,
+            .gap_ns = shape.gap_ns(node, timing_),
+            .first = launched && shape.is_first(node)};
+}
+
 void modelled::submitted(node& n) {
   n.times.queued = now_;
   // A fill is a kernel of the driver's.
   const bool kernel = n.as.kind == command_kind::kernel || n.as.kind == command_kind::fill;
-  n.times.arrival = now_ + rounded_ns(kernel ? timing_.kernel_submit_ns : timing_.submit_ns);
+  n.times.in_graph = std::exchange(place_, {});
+  n.times.arrival = now_ + rounded_ns((kernel ? timing_.kernel_submit_ns : timing_.submit_ns) +
+                                      n.times.in_graph.late_ns);
   if (auto* streams = waiting_copies(n.as, n.device)) ++(*streams)[n.as.stream.value];
 }
 
@@ -109,10 +117,9 @@ std::uint64_t modelled::begin_of(const node& n) {
   double gap = timing_.engine_gap_ns;
   const bool computes = c.kind == command_kind::kernel || c.kind == command_kind::fill;
   const bool computed = ended_kind_ == command_kind::kernel || ended_kind_ == command_kind::fill;
-  if (c.order == command_order::free) {
-    gap = timing_.graph_gap_ns;
-  } else if (computes && computed) {
-    gap = timing_.kernel_gap_ns;
+  if (computes && computed) {
+    const bool inside = c.order == command_order::free && !n.times.in_graph.first;
+    gap = inside ? timing_.graph_gap_ns : timing_.kernel_gap_ns;
   } else if (c.kind == command_kind::copy && ended_kind_ == command_kind::copy &&
              c.direction == ended_direction_) {
     const bool shared = e_.options.connections == 1;
@@ -123,6 +130,9 @@ std::uint64_t modelled::begin_of(const node& n) {
     gap += others * timing_.copy_look_ns;
   }
   if (c.stream != ended_stream_ && c.kind == command_kind::kernel) gap += timing_.wait_gap_ns;
+  // A copy behind another one has waited for its engine longer than that.
+  if (c.kind != command_kind::copy || ended_kind_ != command_kind::copy)
+    gap += n.times.in_graph.gap_ns;
   return std::max(n.times.arrival, now_ + rounded_ns(gap));
 }
 

@@ -21,6 +21,7 @@
 #include "engine/known_work.hpp"
 #include "engine/model_executor.hpp"
 #include "engine/uneven_blocks.hpp"
+#include "model/graph_timing.hpp"
 #include "model/shared_device.hpp"
 #include "model/timing_profile.hpp"
 
@@ -59,6 +60,8 @@ class modelled final : public host_clocks::events {
   void before_submission(const node& n);  // what its call costs beside its own cost
 
   // By the engine, with its lock held.
+  // The next that is submitted is this node of a graph; `launched`: not of a body inside of one.
+  void place_in_graph(const graph_shape& shape, std::size_t node, bool launched);
   void submitted(node& n);
   void start(node& n);  // anything but kernels' blocks
   void grant(node& n, std::uint64_t blocks);
@@ -176,6 +179,7 @@ class modelled final : public host_clocks::events {
 
   engine::impl& e_;
   const timing_profile timing_;
+  graph_place place_;  // of the next that is submitted
   std::uint64_t now_ = 0;
   std::uint64_t order_ = 1;
   std::priority_queue<event, std::vector<event>, std::greater<>> events_;

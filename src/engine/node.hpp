@@ -55,12 +55,20 @@ struct recorded_node {
   std::uint8_t parts = 0;
 };
 
+// A node of a graph: how much later it comes to the device and begins than another operation would
+// (model/graph_timing.hpp).
+struct graph_place {
+  double late_ns = 0, gap_ns = 0;
+  bool first = false;  // it waits for nothing in the graph
+};
+
 // When what happened to a command, in nanoseconds of the engine's clock; what of it is kept depends
 // on who wants to know.
 struct command_times {
   std::uint64_t queued = 0;  // it was in its stream
   std::uint64_t ready = 0, begin = 0, end = 0;
   std::uint64_t arrival = 0;                          // modelled time: the device knows of it
+  graph_place in_graph;                               // modelled time
   std::uint64_t blocks_granted = 0, blocks_over = 0;  // modelled time
   std::uint64_t end_event = 0;  // modelled time: the event that ends it, which may move
   static constexpr std::uint32_t no_piece = 0xffffffff;

@@ -149,6 +149,7 @@ void visit_fields(Profile& p, F&& f) {
   f("node.launch_fill_ns", m.node.launch_fill_ns, 0);
   f("node.launch_host_ns", m.node.launch_host_ns, 0);
   f("node.launch_turn_ns", m.node.launch_turn_ns, 0);
+  f("node.launch_first_ns", m.node.launch_first_ns, 0);
   f("node.update_ns", m.node.update_ns, 0);
   f("node.clone_ns", m.node.clone_ns, 0);
   f("node.destroy_ns", m.node.destroy_ns, 0);
@@ -181,6 +182,9 @@ void visit_fields(Profile& p, F&& f) {
   f("kernel_ns", m.kernel_ns, 0);
   f("kernel_gap_ns", m.kernel_gap_ns, 0);
   f("graph_gap_ns", m.graph_gap_ns, 0);
+  f("graph_spread_ns", m.graph_spread_ns, 0);
+  f("graph_turn_ns", m.graph_turn_ns, 0);
+  f("graph_join_ns", m.graph_join_ns, 0);
   f("engine_gap_ns", m.engine_gap_ns, 0);
   f("copy_switch_ns", m.copy_switch_ns, 0);
   f("copy_look_ns", m.copy_look_ns, 0);

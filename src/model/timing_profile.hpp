@@ -32,7 +32,8 @@ struct node_timing {
   double instantiate_ns = 0, instantiate_kernel_ns = 0;
   double upload_ns = 0, upload_kernel_ns = 0;  // kernels: else by the first launch
   double launch_copy_ns = 0, launch_fill_ns = 0, launch_host_ns = 0;
-  double launch_turn_ns = 0;  // kernels behind something else
+  double launch_turn_ns = 0;   // kernels behind something else
+  double launch_first_ns = 0;  // those that wait for nothing in the graph, but one
   double update_ns = 0, clone_ns = 0, destroy_ns = 0, destroy_exec_ns = 0;
 };
 
@@ -75,6 +76,9 @@ struct timing_profile {
   double kernel_ns = 550;        // a kernel that does nothing
   double kernel_gap_ns = 980;    // between a kernel and the next operation of its stream
   double graph_gap_ns = 100;     // the same between nodes of a graph
+  double graph_spread_ns = 0;    // more for each of several nodes that begin together
+  double graph_turn_ns = 0;      // and for each group of more than two that begin a graph
+  double graph_join_ns = 0;      // more for one that waits for several, if several begin the graph
   double engine_gap_ns = 3700;   // between operations on different engines
   double copy_switch_ns = 1500;  // between copies of different streams in one direction
   double copy_look_ns =

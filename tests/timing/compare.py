@@ -29,9 +29,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings")
+FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings", "graphs")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes", "everyday", "barriers", "assorted")
+          "shapes", "everyday", "barriers", "assorted", "dags")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -65,6 +65,7 @@ GROUPS = (
     ("unseen: steps that meet by grid.sync()", 15, 25, r"barriers\.smooth\.grid\.\d+x\d+\.30000\."),
     ("unseen: other steps that meet", None, None, r"barriers\."),
     ("unseen: a bit of everything", 5, 15, r"assorted\."),
+    ("unseen: random graphs", 5, 15, r"dags\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
@@ -82,6 +83,7 @@ GROUPS = (
     ("barriers of the grid", 5, 20, r"meetings\.(grid|hand|adds)\.\d"),
     ("kernels that wait for others", 10, 20, r"meetings\.(flag|turns)"),
     ("rows of blocks, naps, work between barriers", None, None, r"meetings\."),
+    ("shapes of graphs", 5, 15, r"graphs\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "analysis/repeats.hpp"
 #include "analysis/rules/rules.hpp"
@@ -43,9 +44,12 @@ sums sums_of(const evidence& e, const repeated_sequence& r) {
 
 graph_costs costs_of(const evidence& e, const repeated_sequence& r) {
   graph_nodes nodes;
+  std::set<number> streams;  // the first of each waits for nothing in the graph
   for (const std::size_t i : r.times[0])
-    for (const issue& k : e.p.threads[r.thread][i].issues)
-      nodes.add(e.p.tasks[k.operation].what.kind, e.p.tasks[k.operation].what.bytes);
+    for (const issue& k : e.p.threads[r.thread][i].issues) {
+      const task& work = e.p.tasks[k.operation];
+      nodes.add(work.what.kind, work.what.bytes, streams.insert(work.stream).second);
+    }
   return graph_costs_of(e.t, nodes);
 }
 

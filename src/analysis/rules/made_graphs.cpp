@@ -131,7 +131,7 @@ graph_costs costs_of(const evidence& e, const repeated_call& r, const loop_of_gr
   graph_nodes nodes;
   if (launch < steps.size()) {
     for (const issue& k : steps[launch].issues)
-      nodes.add(e.p.tasks[k.operation].what.kind, e.p.tasks[k.operation].what.bytes);
+      nodes.add(e.p.tasks[k.operation].what.kind, e.p.tasks[k.operation].what.bytes, false);
   }
   return graph_costs_of(e.t, nodes);
 }
