@@ -360,8 +360,7 @@ void calibration::rare_calls() {
   // Otherwise it gets chunks of 32 MiB, one or two of them here, and gives them back when the host
   // has waited.
   const auto grow = [&](std::size_t bytes) {
-    return single(
-        nothing, [&] { MUST(cudaMallocAsync(&p, bytes, s_)); }, release_in_order);
+    return single(nothing, [&] { MUST(cudaMallocAsync(&p, bytes, s_)); }, release_in_order);
   };
   const auto give_back = [&](std::size_t bytes) {
     return median(15, [&] {
@@ -377,8 +376,8 @@ void calibration::rare_calls() {
   put("pool_chunk_ns", two - one);
   put("pool_grow_ns", 2 * one - two - of("call.cudaMallocAsync"));
   put("pool_return_ns", give_back(48 * mib) - give_back(mib));
-  put_call({"cudaMallocManaged"}, single(
-                                      nothing, [&] { MUST(cudaMallocManaged(&p, mib)); }, release));
+  put_call({"cudaMallocManaged"},
+           single(nothing, [&] { MUST(cudaMallocManaged(&p, mib)); }, release));
 
   const auto host = [&](double bytes) {
     return single(
@@ -426,8 +425,7 @@ void calibration::latencies() {
   const double kernel = of("kernel_ns") + of("block_ns");
 
   // Completion as a query sees it, and as a waiting call does.
-  const double waited = wall(
-      s_, [&] { nop<<<1, 1, 0, s_>>>(); }, 51);
+  const double waited = wall(s_, [&] { nop<<<1, 1, 0, s_>>>(); }, 51);
   const double asked = median(51, [&] {
     MUST(cudaDeviceSynchronize());
     const auto begin = clk::now();
@@ -449,9 +447,8 @@ void calibration::latencies() {
   const double copy = of("call.cudaMemcpyAsync");
   put("to_device.small_ns", between_events(s_, [&] { copy_in(pinned_, 4); }) - copy);
   put("to_host.small_ns", between_events(s_, [&] { copy_out(pinned_, 4); }) - copy);
-  put("submit_ns", wall(
-                       s_, [&] { copy_in(pinned_, 4); }, 51) -
-                       copy - of("to_device.small_ns") - of("wake_ns"));
+  put("submit_ns",
+      wall(s_, [&] { copy_in(pinned_, 4); }, 51) - copy - of("to_device.small_ns") - of("wake_ns"));
 
   const action call = [&] { MUST(cudaLaunchHostFunc(s_, host_function, nullptr)); };
   const double body = 100;  // what the model takes for one that does nothing
@@ -499,11 +496,8 @@ void calibration::gaps() {
   const auto launch = [&](cudaGraphExec_t g) { MUST(cudaGraphLaunch(g, s_)); };
   launch(few);
   launch(many);
-  const double node = (wall(
-                           s_, [&] { launch(many); }, 31) -
-                       wall(
-                           s_, [&] { launch(few); }, 31)) /
-                      100;
+  const double node =
+      (wall(s_, [&] { launch(many); }, 31) - wall(s_, [&] { launch(few); }, 31)) / 100;
   put("graph_gap_ns", node - of("kernel_ns") - of("block_ns"));
   put_call({"cudaGraphLaunch"}, single([] {}, [&] { launch(few); }, [] {}, 31));
   MUST(cudaGraphExecDestroy(few));
@@ -549,7 +543,7 @@ calibration::graph_life calibration::life_of(int nodes, const std::function<void
     t.destroy = time_of([&] { MUST(cudaGraphDestroy(graph)); });
     if (run > 0) lives.push_back(t);
   }
-  const auto middle = [&](double graph_life::*which) {
+  const auto middle = [&](double graph_life::* which) {
     std::vector<double> all;
     for (const graph_life& t : lives) all.push_back(t.*which);
     std::sort(all.begin(), all.end());
@@ -571,7 +565,7 @@ void calibration::graphs() {
   const auto lives = [&](const std::function<void(int)>& node) {
     return both{life_of(few, node), life_of(many, node)};
   };
-  const auto each = [&](const both& t, double graph_life::*call) {
+  const auto each = [&](const both& t, double graph_life::* call) {
     return (t.many.*call - t.few.*call) / (many - few);
   };
   const auto kernel = [&](int) { nop<<<1, 1, 0, s_>>>(); };
@@ -581,10 +575,10 @@ void calibration::graphs() {
   const both hosts = lives([&](int) { MUST(cudaLaunchHostFunc(s_, host_function, nullptr)); });
   const both turns = lives([&](int i) { i % 2 == 0 ? kernel(i) : copy(i); });
 
-  const auto node = [&](const char* key, const both& t, double graph_life::*call) {
+  const auto node = [&](const char* key, const both& t, double graph_life::* call) {
     return put(std::string("node.") + key, each(t, call));
   };
-  const auto call = [&](std::initializer_list<const char*> names, double graph_life::*which) {
+  const auto call = [&](std::initializer_list<const char*> names, double graph_life::* which) {
     put_call(names, kernels.few.*which - few * each(kernels, which));
   };
   put("captured_call_ns", each(kernels, &graph_life::capture));
@@ -754,8 +748,7 @@ void calibration::copies() {
 double calibration::per_ns(double rounds, double units, const std::function<void(int)>& launch) {
   if (quick_) rounds = std::max(4.0, rounds / 64);
   const double ns = slope(rounds, [&](double n) {
-    return between_events(
-        s_, [&] { launch(static_cast<int>(n)); }, 5);
+    return between_events(s_, [&] { launch(static_cast<int>(n)); }, 5);
   });
   return units / std::max(ns, 1e-9);
 }

@@ -295,8 +295,12 @@ void settle_shared_kernels(const trace::trace& recorded, program& p) {
 
 start_pair pair_of(const program& p, number behind, number what) {
   const task &before = p.tasks[behind], &next = p.tasks[what];
+  start_class one = start_class_of(next.what);
+  // The first kernels of a graph begin as any other behind what was before the graph.
+  const bool inside = std::find(next.after.begin(), next.after.end(), behind) != next.after.end();
+  if (one == start_class::graph_node && !inside) one = start_class::compute;
   return {
-      start_class_of(before.what), start_class_of(next.what),
+      start_class_of(before.what), one,
       before.stream == next.stream ? start_pair::streams::same : start_pair::streams::different};
 }
 
@@ -396,7 +400,7 @@ nanoseconds lag_of(const program& p, number operation, nanoseconds held, number 
   if (follows && !as_recorded) gap = p.gaps.gap(pair_of(p, behind, operation));
   if (!arrival || (follows && !gap)) return t.lag;
   const nanoseconds coming = *arrival - std::min(*arrival, held);
-  return follows ? std::max(coming, *gap + looked) : coming;
+  return follows ? std::max(coming, *gap + looked + t.later) : coming;
 }
 
 program program_of(const trace::trace& recorded) {

@@ -232,7 +232,8 @@ void pin(const trace::trace& t, program& p, step_place call, number operation) {
   for (issue& i : s.issues) i.offset = std::min(i.offset, s.between);
 }
 
-graph_costs graph_costs_of(const trace::trace& t, const graph_nodes& nodes) {
+graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
+  const graph_nodes& nodes = shape.nodes();
   const profile* known = find_profile(t.head.profile);
   const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
   const auto shortest = [&](std::string_view call) {
@@ -254,6 +255,8 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_nodes& nodes) {
   if (known != nullptr && t.head.clock == trace::clock_kind::modelled) {
     costs.first_launch = rounded_ns(first_launch);
     costs.captured_call = rounded_ns(timing.captured_call_ns);
+    for (std::size_t i = 0; i < shape.size(); ++i)
+      costs.later.push_back(shape.is_first(i) ? rounded_ns(shape.gap_ns(i, timing)) : 0);
     return costs;
   }
   const auto as_recorded = [&](nanoseconds& cost, std::string_view call) {
@@ -293,15 +296,21 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
       k.offset = launch.between;
       launch.issues.push_back(k);
       task& node = p.tasks[k.operation];
-      const bool comes_first = !now.contains(node.stream);
+      const auto in_front = now.find(node.stream);
+      const bool comes_first = in_front == now.end();
+      const bool changes_engine = !comes_first && start_class_of(p.tasks[in_front->second].what) !=
+                                                      start_class_of(node.what);
       now[node.stream] = k.operation;
       for (const auto& [stream, before] : last) {
         if (comes_first && stream != node.stream) node.after.push_back(before);
       }
       if (comes_first && node.start == start_rule::as_recorded) continue;
-      node.lag = std::min(node.lag, costs.gap);
+      // The first begins as behind other work, and the engine is changed as in a stream.
+      if (!comes_first && !changes_engine) node.lag = std::min(node.lag, costs.gap);
       node.start = comes_first ? start_rule::by_gap : start_rule::as_recorded;
       node.held = never;
+      const auto place = static_cast<std::size_t>(&k - nodes.data());
+      if (place < costs.later.size()) node.later = costs.later[place];
     }
     last = std::move(now);
   }

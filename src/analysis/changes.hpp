@@ -67,8 +67,9 @@ struct graph_costs {
   nanoseconds first_launch = 0;       // above the others
   nanoseconds captured_call = never;  // the most that one takes
   nanoseconds gap = 0;                // from one node to the next
+  std::vector<nanoseconds> later{};   // by node: task::later
 };
-[[nodiscard]] graph_costs graph_costs_of(const trace::trace& t, const graph_nodes& nodes);
+[[nodiscard]] graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape);
 
 // The launches in these calls, which are the same each time, become launches of one graph. The
 // first time captures it too: it makes the calls. With work of several streams, each of

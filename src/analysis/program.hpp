@@ -81,6 +81,7 @@ struct task {
   std::vector<number> loading;  // what it comes after as its kernel's first use
   nanoseconds lag = 0;          // from the moment it may start until it does
   nanoseconds looked = 0;       // of that, an idle copy engine looked at other streams
+  nanoseconds later = 0;        // behind other work, beyond that: it begins a graph with others
   start_rule start = start_rule::as_recorded;
   start_pair follows;        // by_gap: as it was recorded
   nanoseconds held = 0;      // as it was recorded: from its call until it could start

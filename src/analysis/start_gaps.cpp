@@ -23,8 +23,8 @@ start_class start_class_of(const command& c) {
   const bool works = c.kind == command_kind::kernel || c.kind == command_kind::fill ||
                      c.kind == command_kind::copy;
   if (!works) return start_class::other;
-  if (c.order == command_order::free) return start_class::graph_node;
-  if (c.kind != command_kind::copy) return start_class::compute;
+  if (c.kind != command_kind::copy)
+    return c.order == command_order::free ? start_class::graph_node : start_class::compute;
   if (c.direction == copy_direction::host_to_device) return start_class::to_device;
   return c.direction == copy_direction::device_to_host ? start_class::to_host : start_class::inside;
 }
@@ -37,17 +37,17 @@ void start_gaps::settle() {
 std::optional<start_gaps::nanoseconds> start_gaps::arrival(start_class what) const {
   if (const auto seen = arrivals_.find(what); seen != arrivals_.end()) return seen->second.front();
   if (timing_ == nullptr) return std::nullopt;
-  return static_cast<nanoseconds>(what == start_class::compute ? timing_->kernel_submit_ns
-                                                               : timing_->submit_ns);
+  const bool computes = what == start_class::compute || what == start_class::graph_node;
+  return static_cast<nanoseconds>(computes ? timing_->kernel_submit_ns : timing_->submit_ns);
 }
 
 std::optional<start_gaps::nanoseconds> start_gaps::gap(const start_pair& pair) const {
   const auto [before, what, which] = pair;
   if (const auto seen = gaps_.find(pair); seen != gaps_.end()) return seen->second.front();
   if (timing_ == nullptr) return std::nullopt;
-  if (what == start_class::graph_node) return static_cast<nanoseconds>(timing_->graph_gap_ns);
-  // A node of a graph may have been of either kind; kernels are what most are.
   const bool computed = before == start_class::compute || before == start_class::graph_node;
+  if (what == start_class::graph_node)
+    return static_cast<nanoseconds>(computed ? timing_->graph_gap_ns : timing_->engine_gap_ns);
   if (what == start_class::compute) {
     const double other = which == start_pair::streams::different ? timing_->wait_gap_ns : 0;
     return static_cast<nanoseconds>((computed ? timing_->kernel_gap_ns : timing_->engine_gap_ns) +

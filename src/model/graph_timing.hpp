@@ -42,6 +42,7 @@ class graph_shape {
   // `after`: numbers of earlier nodes.
   void add(command_kind kind, std::uint64_t bytes, std::span<const std::uint32_t> after);
 
+  [[nodiscard]] std::size_t size() const { return places_.size(); }
   [[nodiscard]] const graph_nodes& nodes() const { return nodes_; }
   // When a launch has come to it: what the nodes up to it cost the host.
   [[nodiscard]] double late_ns(std::size_t node, const timing_profile& t) const {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "analysis/repeats.hpp"
 #include "analysis/rules/rules.hpp"
@@ -43,14 +42,17 @@ sums sums_of(const evidence& e, const repeated_sequence& r) {
 }
 
 graph_costs costs_of(const evidence& e, const repeated_sequence& r) {
-  graph_nodes nodes;
-  std::set<number> streams;  // the first of each waits for nothing in the graph
+  graph_shape shape;
+  std::map<number, std::uint32_t> last;  // by stream
   for (const std::size_t i : r.times[0])
     for (const issue& k : e.p.threads[r.thread][i].issues) {
       const task& work = e.p.tasks[k.operation];
-      nodes.add(work.what.kind, work.what.bytes, streams.insert(work.stream).second);
+      const auto [before, first] = last.try_emplace(work.stream, 0);
+      const std::uint32_t after = before->second;
+      before->second = static_cast<std::uint32_t>(shape.size());
+      shape.add(work.what.kind, work.what.bytes, {&after, first ? 0u : 1u});
     }
-  return graph_costs_of(e.t, nodes);
+  return graph_costs_of(e.t, shape);
 }
 
 // Capturing takes the calls once, and making the graph executable comes on top.

@@ -128,12 +128,16 @@ graph_costs costs_of(const evidence& e, const repeated_call& r, const loop_of_gr
   const std::vector<step>& steps = e.p.threads[r.thread];
   const std::size_t launch =
       next_call(e.t, steps, loop.again.front(), steps.size(), "cudaGraphLaunch");
-  graph_nodes nodes;
+  graph_shape shape;
   if (launch < steps.size()) {
-    for (const issue& k : steps[launch].issues)
-      nodes.add(e.p.tasks[k.operation].what.kind, e.p.tasks[k.operation].what.bytes, false);
+    for (const issue& k : steps[launch].issues) {
+      const command& what = e.p.tasks[k.operation].what;
+      const auto place = static_cast<std::uint32_t>(shape.size());
+      const std::uint32_t before = place - std::min(place, 1u);
+      shape.add(what.kind, what.bytes, {&before, std::min(place, 1u)});
+    }
   }
-  return graph_costs_of(e.t, nodes);
+  return graph_costs_of(e.t, shape);
 }
 
 // The call takes so much less before it gives the device its work.
