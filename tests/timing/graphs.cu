@@ -49,11 +49,10 @@ class graph {
   cudaGraphExec_t made_ = nullptr;
 };
 
-void measure(const std::string& name, const std::function<void(graph&)>& build) {
+void measure(const std::string& key, const std::function<void(graph&)>& build) {
   const streams s(1);
   graph g;
   build(g);
-  const std::string key = "graphs." + name;
   wall(key, [&] { g.launch(s[0]); });
   wall(key + ".behind", [&] {
     wait_cycles<<<1, 32, 0, s[0]>>>(150 * microsecond);
