@@ -11,14 +11,13 @@
 #include "analysis/plural.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/rules/wait_windows.hpp"
-#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
 
 namespace {
 
-constexpr std::size_t most_lines = 16, most_places = 8, most_told = 3;
+constexpr std::size_t most_places = 8, most_told = 3;
 constexpr std::size_t most_checks = 32;  // of an order of all operations
 
 // The waits of a line, or those of it with which one stream waits for one place of another.
@@ -53,12 +52,7 @@ class early_waits {
                                                           std::vector<held_operation>& held) const;
 
  private:
-  struct line {
-    std::vector<number> waits;  // but those that nothing needs
-    std::size_t of = 0;         // with them
-    nanoseconds held = 0;
-  };
-  [[nodiscard]] std::vector<line> lines() const;
+  [[nodiscard]] std::vector<wait_line> lines() const;
   [[nodiscard]] bool add(std::vector<early_wait>& found, std::vector<wait_window> windows,
                          std::size_t of);
   [[nodiscard]] bool place_behind(early_wait& line, number place) const;
@@ -73,26 +67,14 @@ class early_waits {
   std::size_t checks_ = 0;
 };
 
-// Those first whose waits hold longest. Without lines, each wait by itself.
-std::vector<early_waits::line> early_waits::lines() const {
-  std::map<std::pair<number, number>, line> all;
+// But for the waits that nothing needs.
+std::vector<wait_line> early_waits::lines() const {
   const std::vector<number>& needless = e_.needless_waits();
-  for (number i = 0; i < t_.operations.size(); ++i) {
-    if (t_.operations[i].kind != trace::operation_kind::event_wait) continue;
-    const number place = place_of(t_, i);
-    line& l = all[{place, place == none ? i : none}];
-    ++l.of;
-    if (std::binary_search(needless.begin(), needless.end(), i)) continue;
-    if (const auto h = held_.find(i); h != held_.end()) l.held += h->second.time;
-    l.waits.push_back(i);
-  }
-  std::vector<line> lines;
-  for (auto& [place, l] : all) {
-    if (l.held > 0) lines.push_back(std::move(l));
-  }
-  sort_stably(lines, [](const line& a, const line& b) { return a.held > b.held; });
-  if (lines.size() > most_lines) lines.resize(most_lines);
-  return lines;
+  return longest_lines(t_, [&](number wait) -> std::optional<nanoseconds> {
+    if (std::binary_search(needless.begin(), needless.end(), wait)) return std::nullopt;
+    const auto h = held_.find(wait);
+    return h != held_.end() ? h->second.time : 0;
+  });
 }
 
 bool early_waits::holds_work(const wait_window& w, std::size_t until) const {
@@ -161,7 +143,7 @@ bool early_waits::add(std::vector<early_wait>& found, std::vector<wait_window> w
 
 std::vector<early_wait> early_waits::find() {
   std::vector<early_wait> found;
-  for (const line& l : lines()) {
+  for (const wait_line& l : lines()) {
     if (++checks_ > most_checks) break;
     const auto windows = order_.look(moved(less_, found), l.waits);
     if (!windows || add(found, *windows, l.of)) continue;

@@ -9,14 +9,13 @@
 
 #include "analysis/rules/rules.hpp"
 #include "analysis/rules/wait_windows.hpp"
-#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
 
 namespace {
 
-constexpr std::size_t most_lines = 16, most_told = 3;
+constexpr std::size_t most_told = 3;
 constexpr std::size_t most_checks = 32;  // of an order of all operations
 constexpr std::size_t most_turns = 4;    // of which one is told from the others
 
@@ -40,16 +39,12 @@ class needless_search {
   [[nodiscard]] std::vector<needless_part> find();
 
  private:
-  struct line {
-    nanoseconds held = 0;
-    std::vector<number> waits;
-  };
-  [[nodiscard]] std::vector<line> lines() const;
+  [[nodiscard]] std::vector<wait_line> lines() const;
   [[nodiscard]] bool leave_out(const std::vector<number>& waits);
   struct alike;
   [[nodiscard]] std::vector<alike> not_needed(const std::vector<wait_window>& windows, told_by what,
                                               std::size_t turns) const;
-  bool leave_out_some(const line& l, const std::vector<wait_window>& windows, told_by what,
+  bool leave_out_some(const wait_line& l, const std::vector<wait_window>& windows, told_by what,
                       std::size_t turns);
   [[nodiscard]] std::vector<std::size_t> key_of(const wait_window& w, told_by what) const;
   [[nodiscard]] std::string words_of(const wait_window& w, told_by what, std::size_t turns,
@@ -64,23 +59,11 @@ class needless_search {
   std::size_t checks_ = 0;
 };
 
-// The lines whose waits hold longest. Without lines, one wait by itself.
-std::vector<needless_search::line> needless_search::lines() const {
-  std::map<std::pair<number, number>, line> all;
-  for (number i = 0; i < t_.operations.size(); ++i) {
-    if (t_.operations[i].kind != trace::operation_kind::event_wait) continue;
-    const number place = place_of(t_, i);
-    line& l = all[{place, place == none ? i : none}];
-    if (const auto h = held_.find(i); h != held_.end()) l.held += h->second;
-    l.waits.push_back(i);
-  }
-  std::vector<line> lines;
-  for (auto& [place, l] : all) {
-    if (l.held > 0) lines.push_back(std::move(l));
-  }
-  sort_stably(lines, [](const line& a, const line& b) { return a.held > b.held; });
-  if (lines.size() > most_lines) lines.resize(most_lines);
-  return lines;
+std::vector<wait_line> needless_search::lines() const {
+  return longest_lines(t_, [&](number wait) -> std::optional<nanoseconds> {
+    const auto h = held_.find(wait);
+    return h != held_.end() ? h->second : 0;
+  });
 }
 
 // Where everything that meets in memory keeps its order without them.
@@ -160,7 +143,7 @@ std::vector<needless_search::alike> needless_search::not_needed(
 
 // Those of the line's waits that nothing needs until the next one, if something tells them from
 // the others. True when there were any.
-bool needless_search::leave_out_some(const line& l, const std::vector<wait_window>& windows,
+bool needless_search::leave_out_some(const wait_line& l, const std::vector<wait_window>& windows,
                                      told_by what, std::size_t turns) {
   std::vector<needless_part> parts;
   std::vector<number> all;
@@ -180,14 +163,14 @@ bool needless_search::leave_out_some(const line& l, const std::vector<wait_windo
 }
 
 std::vector<needless_part> needless_search::find() {
-  std::vector<line> some;
-  for (line& l : lines()) {
+  std::vector<wait_line> some;
+  for (wait_line& l : lines()) {
     if (leave_out(l.waits))
       found_.push_back({l.waits, l.waits.size(), ""});
     else if (l.waits.size() > 1)
       some.push_back(std::move(l));
   }
-  for (const line& l : some) {
+  for (const wait_line& l : some) {
     if (++checks_ > most_checks) break;
     const auto windows = order_.look(changed_, l.waits);
     if (!windows || std::all_of(windows->begin(), windows->end(),

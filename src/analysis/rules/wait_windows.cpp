@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/sort_stably.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -11,6 +12,7 @@ namespace sb::analysis {
 namespace {
 
 constexpr std::size_t far = 256;  // calls that a wait is moved over
+constexpr std::size_t most_lines = 16;
 
 // The host waits for all of the stream, be it among others.
 bool waits_for_stream(const program& p, const host_wait& w, number stream) {
@@ -27,6 +29,28 @@ bool waits_for_stream(const program& p, const host_wait& w, number stream) {
 }
 
 }  // namespace
+
+std::vector<wait_line> longest_lines(
+    const trace::trace& t, const std::function<std::optional<nanoseconds>(number)>& held_by) {
+  std::map<std::pair<number, number>, wait_line> all;
+  for (number i = 0; i < t.operations.size(); ++i) {
+    if (t.operations[i].kind != trace::operation_kind::event_wait) continue;
+    const number place = place_of(t, i);
+    wait_line& line = all[{place, place == none ? i : none}];
+    ++line.of;
+    if (const std::optional<nanoseconds> held = held_by(i)) {
+      line.held += *held;
+      line.waits.push_back(i);
+    }
+  }
+  std::vector<wait_line> lines;
+  for (auto& [place, line] : all) {
+    if (line.held > 0) lines.push_back(std::move(line));
+  }
+  sort_stably(lines, [](const wait_line& a, const wait_line& b) { return a.held > b.held; });
+  if (lines.size() > most_lines) lines.resize(most_lines);
+  return lines;
+}
 
 wait_windows::wait_windows(const trace::trace& t, const program& p)
     : t_(t), p_(p), as_it_is_(t, p), places_(issuers(p)), previous_(t.operations.size(), none) {

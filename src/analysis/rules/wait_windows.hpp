@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -12,6 +13,17 @@
 #include "analysis/device_order.hpp"
 
 namespace sb::analysis {
+
+// The waits for events of a line of the program, or one where lines are not known.
+struct wait_line {
+  std::vector<number> waits;  // that are meant
+  std::size_t of = 0;         // with the others
+  nanoseconds held = 0;       // by those that are meant
+};
+// The lines whose waits hold longest, a few. `held_by` says how long one does; nothing: it is not
+// meant.
+[[nodiscard]] std::vector<wait_line> longest_lines(
+    const trace::trace& t, const std::function<std::optional<nanoseconds>(number)>& held_by);
 
 struct wait_window {
   number wait = none;
