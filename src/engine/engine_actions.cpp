@@ -260,20 +260,20 @@ bool engine::impl::leave() {
 
 // Takes the lock, lets `tell` tell the scheduler, and leaves without the lock.
 template <class Tell>
-void engine::impl::completed(Tell&& tell) {
+void engine::impl::completed(mail what, Tell&& tell) {
   mutex.lock_for_notes();
   if (stopped) {
     static_cast<void>(mutex.unlock_with_note());  // nothing starts any more
     return;
   }
-  take_in_quickly();
+  if (what == mail::taken_in) take_in_quickly();
   tell();
   drain();
   if (leave()) attend();
 }
 
 void engine::impl::complete(node& n, std::uint64_t took_ns) {
-  completed([&] {
+  completed(mail::taken_in, [&] {
     keep_time();
     scheduler.complete(n.id, took_ns);
     end_command(&n);
@@ -283,7 +283,7 @@ void engine::impl::complete(node& n, std::uint64_t took_ns) {
 void engine::impl::blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) {
   node* owner = node_of(run);
   bool asserted = false;
-  completed([&] {
+  completed(mail::taken_in, [&] {
     if (owner->ended) return;
     const std::uint64_t passed = run.passed.exchange(0, std::memory_order_relaxed);
     asserted = owner->asserted != 0 && (owner->blocks_left - n - passed <= owner->asserted ||
@@ -297,9 +297,9 @@ void engine::impl::blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t t
   if (asserted) fail_device(owner->device, status::assert_triggered, *owner);
 }
 
-void engine::impl::small_done(kernel_run& run, std::uint64_t took_ns) {
+void engine::impl::small_done(kernel_run& run, std::uint64_t took_ns, mail what) {
   node* owner = node_of(run);
-  completed([&] {
+  completed(what, [&] {
     // Whoever else held it gave it back under the lock, too.
     const bool last = owner->references.fetch_sub(1, std::memory_order_relaxed) == 1;
     if (!owner->ended) {

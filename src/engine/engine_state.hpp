@@ -192,14 +192,14 @@ struct engine::impl final : kernel_sink {
   [[nodiscard]] bool leave();
   // Without the lock:
   template <class Tell>
-  void completed(Tell&& tell);
+  void completed(mail what, Tell&& tell);
   void complete(node& n, std::uint64_t took_ns = unmeasured);
   void do_copy(node& n, bool& attends);
   void stop_attending(bool& attends);
   void do_host_function(node& n);
   lane& lane_of(const node& n);
   void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) override;
-  void small_done(kernel_run& run, std::uint64_t took_ns) override;
+  void small_done(kernel_run& run, std::uint64_t took_ns, mail what) override;
   [[nodiscard]] bool has_mail() const override { return !box.empty(); }
   void attend() override;
   void hold(kernel_run& run, std::uint64_t n) override;

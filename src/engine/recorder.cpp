@@ -182,22 +182,6 @@ trace::number recorder::new_name(const char* text) {
   return number;
 }
 
-void recorder::begin_call(recorded_thread& thread, const char* name, std::uint64_t ns) {
-  if (thread.recorder != self_) adopt(thread);
-  // What asks once more may be a part of the same call.
-  const asked_questions& asked = thread.asked;
-  const bool again = asked.count != 0 && asked.call != trace::none && asked.has(name);
-  thread.call = {.number = again ? asked.call : out_->begin_call(), .name = name, .begin_ns = ns};
-}
-
-void recorder::call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
-  if (file == nullptr) return;
-  recorded_thread::known_place& at =
-      thread.places[(reinterpret_cast<std::uintptr_t>(file) >> 3 ^ line) % thread.places.size()];
-  if (at.file != file || at.line != line) at = {file, line, out_->place(file, line)};
-  thread.call.place = at.place;
-}
-
 void recorder::blocks() {
   const recorded_call& call = present();
   if (call.number == trace::none) return;
@@ -208,31 +192,22 @@ void recorder::blocks() {
                              .blocked_on = call.blocked_on});
 }
 
-trace::call_record recorder::told_of(recorded_thread& thread) {
-  const recorded_call& call = thread.call;
-  return {.thread = number_of(thread),
-          .name = name_of(call.name),
-          .place = call.place,
-          .begin = since(call.begin_ns),
-          .end = trace::never,
-          .blocked = call.blocked_ns,
-          .blocked_on = call.blocked_on,
-          .done = call.done,
-          .like = call.like,
-          .handed_over = call.handed_over};
-}
-
 void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {
   recorded_call& call = thread.call;
   if (call.number == trace::none) return;
-  trace::call_record told = told_of(thread);
-  told.end = since(ns);
-  told.status = status;
-  // Most calls are no questions, and come behind none.
-  const bool asks = status == static_cast<int>(status::not_ready) ||
-                    (thread.asked.count != 0 && thread.asked.has(call.name));
-  if (!asks || !asked_again(thread, told)) out_->returned(thread.lane, call.number, told);
-  if (!asks) thread.asked.count = 0;
+  // Most that hand something over are told of already.
+  const bool as_told = call.handed_over && status == 0 && call.blocked_ns == 0 &&
+                       call.blocked_on == trace::none && thread.asked.count == 0;
+  if (!as_told || !out_->returned_as_handed_over(thread.lane, call.number, since(ns))) {
+    trace::call_record told = told_of(thread);
+    told.end = since(ns);
+    told.status = status;
+    // Most calls are no questions, and come behind none.
+    const bool asks = status == static_cast<int>(status::not_ready) ||
+                      (thread.asked.count != 0 && thread.asked.has(call.name));
+    if (!asks || !asked_again(thread, told)) out_->returned(thread.lane, call.number, told);
+    if (!asks) thread.asked.count = 0;
+  }
   // What is asked for outside of calls; the rest is new when the next one begins.
   call.number = trace::none;
   call.name = nullptr;

@@ -66,8 +66,20 @@ class recorder final : public allocation_observer {
 
   // --- calls
   static recorded_call& present() { return recorded_thread::own().call; }  // of the calling thread
-  void begin_call(recorded_thread& thread, const char* name, std::uint64_t ns);
-  void call_place(recorded_thread& thread, const char* file, std::uint32_t line);
+  void begin_call(recorded_thread& thread, const char* name, std::uint64_t ns) {
+    if (thread.recorder != self_) adopt(thread);
+    // What asks once more may be a part of the same call.
+    const asked_questions& asked = thread.asked;
+    const bool again = asked.count != 0 && asked.call != trace::none && asked.has(name);
+    thread.call = {.number = again ? asked.call : out_->begin_call(), .name = name, .begin_ns = ns};
+  }
+  void call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
+    if (file == nullptr) return;
+    recorded_thread::known_place& at =
+        thread.places[(reinterpret_cast<std::uintptr_t>(file) >> 3 ^ line) % thread.places.size()];
+    if (at.file != file || at.line != line) at = {file, line, out_->place(file, line)};
+    thread.call.place = at.place;
+  }
   void blocks();  // the call is about to wait
   void end_call(recorded_thread& thread, std::uint64_t ns, int status);
   // allocation_observer
@@ -218,7 +230,19 @@ class recorder final : public allocation_observer {
   void know(recorded_thread& thread);
   void adopt(recorded_thread& thread);
   trace::annotation_record annotation(const annotation_text& what);
-  trace::call_record told_of(recorded_thread& thread);
+  trace::call_record told_of(recorded_thread& thread) {
+    const recorded_call& call = thread.call;
+    return {.thread = number_of(thread),
+            .name = name_of(call.name),
+            .place = call.place,
+            .begin = since(call.begin_ns),
+            .end = trace::never,
+            .blocked = call.blocked_ns,
+            .blocked_on = call.blocked_on,
+            .done = call.done,
+            .like = call.like,
+            .handed_over = call.handed_over};
+  }
   [[nodiscard]] trace::number record_before(const submission& n) const;
   [[nodiscard]] operation_signs signs_of(const submission& n) const;
   std::uint32_t new_note(trace::number operation) {

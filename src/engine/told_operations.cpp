@@ -26,7 +26,8 @@ operation_signs::operation_signs(const submission& n, std::uint64_t changes, tra
   if (full_) count_ = 0;
   // Addresses and streams differ in few bits, and these may be high ones by now.
   constexpr std::uint64_t spread = 0x9e3779b97f4a7c15;
-  for (std::size_t i = 0; i < count_; ++i) place_ = std::rotl(place_, 9) ^ words_[i];
+  for (std::size_t i = 0; i < count_; ++i)
+    place_ ^= std::rotl(words_[i], static_cast<int>(i * 9 % 64));
   place_ = (place_ ^ place_ >> 32) * spread >> 32;
 }
 
@@ -82,11 +83,13 @@ trace::number told_operations::find(const operation_signs& what) const {
 trace::number told_operations::find(const operation_signs& what, const entry& e) {
   constexpr auto relaxed = std::memory_order_relaxed;
   const std::uint32_t before = e.version.load(std::memory_order_acquire);
-  bool same = before % 2 == 0 && e.count.load(relaxed) == what.size();
-  for (std::size_t i = 0; same && i < what.size(); ++i) same = e.words[i].load(relaxed) == what[i];
+  if (e.count.load(relaxed) != what.size()) return trace::none;
+  // Mostly all are the same: no word waits for what is known of those before it.
+  std::uint64_t different = before % 2;
+  for (std::size_t i = 0; i < what.size(); ++i) different |= e.words[i].load(relaxed) ^ what[i];
   const trace::number found = e.operation.load(relaxed);
   std::atomic_thread_fence(std::memory_order_acquire);
-  return same && e.version.load(relaxed) == before ? found : trace::none;
+  return different == 0 && e.version.load(relaxed) == before ? found : trace::none;
 }
 
 void told_operations::keep(const operation_signs& what, trace::number operation) {

@@ -26,7 +26,8 @@ struct small_runs {
   kernel_run* first = nullptr;
   kernel_run* last = nullptr;
   std::uint32_t count = 0;
-  std::uint32_t runs = 0;  // so far; some of them are measured
+  std::uint32_t runs = 0;       // so far; some of them are measured
+  std::uint64_t unseen_ns = 0;  // what they took, about, since the worker looked at the inbox
 
   void push(kernel_run& run) {
     run.next_small = nullptr;
@@ -40,6 +41,16 @@ struct small_runs {
     first = run->next_small;
     --count;
     return run;
+  }
+  // Whether the worker looks at the inbox behind one that took so long. What the host writes there
+  // and the worker reads costs both of them as much as a small kernel: in a row of such it looks
+  // once in a while, and when there is none left.
+  bool looks_behind(std::uint64_t ns) {
+    constexpr std::uint64_t while_ns = 5'000, engine_ns = 300;
+    unseen_ns += ns + engine_ns;
+    if (unseen_ns < while_ns) return false;
+    unseen_ns = 0;
+    return true;
   }
 };
 

@@ -261,7 +261,8 @@ void worker_pool::run_small(worker& w, kernel_run& run) {
   if (measured) run.cost->note(took, job.started);
   moved_.store(true, std::memory_order_relaxed);
   if (job.later.empty()) {
-    sink_.small_done(run, took);
+    const bool looks = w.smalls.looks_behind(run.cost->block_ns() * run.blocks);
+    sink_.small_done(run, took, looks ? kernel_sink::mail::taken_in : kernel_sink::mail::left);
     return;
   }
   sink_.hold(run, run.blocks);

@@ -40,8 +40,10 @@ class kernel_sink {
   virtual void attend() = 0;
   // `took_ns` below: what the blocks took to run here. Blocks that waited are not measured.
   static constexpr std::uint64_t unmeasured = ~std::uint64_t{0};
-  // A kernel that keep_small() took is over; gives up its reference.
-  virtual void small_done(kernel_run& run, std::uint64_t took_ns) = 0;
+  // A kernel that keep_small() took is over; gives up its reference. What was submitted meanwhile
+  // may be left for the next one's end.
+  enum class mail : std::uint8_t { taken_in, left };
+  virtual void small_done(kernel_run& run, std::uint64_t took_ns, mail what) = 0;
   // `n` more blocks of the run are over, and those of kernel_run::passed.
   virtual void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t took_ns) = 0;
   // The block failed; called before its references are released.

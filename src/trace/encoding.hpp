@@ -24,7 +24,6 @@ inline constexpr std::uint64_t unzigzag(std::uint64_t value) {
   return (value >> 1) ^ (0 - (value & 1));
 }
 
-// Stores up to eight bytes at once: what is behind the number becomes 0.
 [[gnu::always_inline]] inline byte* put_varint(byte* at, std::uint64_t value) {
   while (value >= 0x80) {
     *at++ = static_cast<byte>(value | 0x80);

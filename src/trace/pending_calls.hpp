@@ -64,6 +64,11 @@ class pending_entry {
     for (std::size_t i = 0; i + 1 < pending_words; ++i) sum = std::rotl(sum, 7) ^ words[i];
     return low(sum) ^ high(sum);
   }
+  // What becomes of the check when these bits of a word change: it is linear.
+  static constexpr std::uint32_t change_of_check(std::uint64_t bits, std::size_t word) {
+    const std::uint64_t sum = std::rotl(bits, static_cast<int>(7 * (pending_words - 2 - word)));
+    return low(sum) ^ high(sum);
+  }
 
   static void store(byte* entry, std::size_t i, std::uint64_t word) {
     if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
@@ -108,6 +113,15 @@ inline void put_pending(byte* entry, number self, const call_record& call) {
 inline bool is_pending(byte* entry, number self) {
   using e = pending_entry;
   return e::low(e::load(entry, 0)) == self && e::low(e::load(entry, 6)) != 0;
+}
+
+// What is there gets its end, and is the same in everything else.
+inline void end_pending(byte* entry, nanoseconds end) {
+  using e = pending_entry;
+  constexpr std::size_t at = 3, last = pending_words - 1;
+  const std::uint64_t changed = e::load(entry, at) ^ end;
+  e::store(entry, at, end);
+  e::store(entry, last, e::load(entry, last) ^ e::both(0, e::change_of_check(changed, at)));
 }
 
 inline void clear_pending(byte* entry) { pending_entry::store(entry, 6, 0); }

@@ -110,6 +110,16 @@ class writer {
     put_pending(own.begin + own.count * pending_entry_bytes, call, what);
     return true;
   }
+  // The call that was handed over last by this thread returns, and nothing else of it has changed.
+  // False: it is not there.
+  [[nodiscard]] bool returned_as_handed_over(pending_lane& own, number call, nanoseconds end) {
+    if (own.owner != self_ || own.count + 1 >= pending_lane_entries) return false;
+    byte* const entry = own.begin + own.count * pending_entry_bytes;
+    if (!is_pending(entry, call)) return false;
+    end_pending(entry, end);
+    ++own.count;
+    return true;
+  }
   number submitted(const submitted_record& what) {
     const number self = begin_operations();
     submitted(self, what);

@@ -12,7 +12,7 @@ class chunk_list final : public kernel_sink {
  public:
   bool has_mail() const override { return false; }
   void attend() override {}
-  void small_done(kernel_run&, std::uint64_t) override {}
+  void small_done(kernel_run&, std::uint64_t, mail) override {}
   void blocks_done(kernel_run& run, std::uint64_t n, std::uint64_t) override {
     const std::lock_guard lock(mutex_);
     chunks_.push_back(n + run.passed.exchange(0));

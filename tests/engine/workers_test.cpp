@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/futex.hpp"
+#include "engine/worker.hpp"
 #include "kernels.hpp"
 
 namespace sb::engine::testing {
@@ -28,6 +29,21 @@ const abi::kernel_info door_kernel = loop_kernel(
     "door");
 const abi::kernel_info count_kernel = loop_kernel(
     [](const char* p, thread_context*) { ++*params_of<std::atomic<int>*>(p); }, "count");
+
+// In a row of small kernels a worker looks at the inbox every five microseconds, and behind each
+// that takes as long.
+TEST(workers, look_at_the_inbox_once_in_a_while) {
+  for (const std::uint64_t ns : {std::uint64_t{200}, std::uint64_t{1'500}, std::uint64_t{5'000}}) {
+    small_runs smalls;
+    std::uint64_t before = 0;
+    for (int i = 0; i < 100; ++i) {
+      const bool looks = smalls.looks_behind(ns);
+      EXPECT_TRUE(looks || before + ns < 5'000);
+      before = looks ? 0 : before + ns;
+      EXPECT_TRUE(looks || ns < 4'700);
+    }
+  }
+}
 
 // What a block sets free is kept by the worker that ran it, when it is small. This one goes then.
 TEST(workers, one_that_goes_leaves_no_small_kernel_behind) {

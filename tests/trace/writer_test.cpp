@@ -304,6 +304,25 @@ TEST(PendingCalls, AnEntryThatIsBeingWrittenDoesNotCount) {
   EXPECT_FALSE(get_pending(entry, found));
 }
 
+TEST(PendingCalls, AnEntryThatGetsItsEndIsAsIfItHadBeenWrittenWithIt) {
+  alignas(8) byte entry[pending_entry_bytes] = {}, whole[pending_entry_bytes] = {};
+  call_record call;
+  call.thread = 3;
+  call.name = 1;
+  call.begin = 100;
+  call.done = 17;
+  call.like = 5;
+  call.handed_over = true;
+  for (const nanoseconds end : {nanoseconds{101}, nanoseconds{0x123456789abcdef}}) {
+    call.end = never;
+    put_pending(entry, 7, call);
+    end_pending(entry, end);
+    call.end = end;
+    put_pending(whole, 7, call);
+    EXPECT_TRUE(std::equal(std::begin(entry), std::end(entry), std::begin(whole)));
+  }
+}
+
 // More threads than there are lanes, one after another and at once; some end before the writer
 // does.
 TEST_F(TraceWriter, ManyThreadsGatherTheirCalls) {
