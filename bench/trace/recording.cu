@@ -135,6 +135,11 @@ int main(int argc, char** argv) {
     for (int i = 0; i < n; ++i) work<<<1, 32, 0, s>>>(w.on_device, 10);
   });
   w.expect_more(0, 32, 41 * 500 * 10, "kernels, in a row");
+  // More than a stream takes: calls wait for room.
+  measure("kernels, full queue", 11, 10000, [&](int n) {
+    for (int i = 0; i < n; ++i) work<<<1, 32, 0, s>>>(w.on_device, 10);
+  });
+  w.expect_more(0, 32, std::uint64_t{11 * 10000} * 10, "kernels, full queue");
   std::array<cudaStream_t, 4> four;
   for (cudaStream_t& one : four) CHECK(cudaStreamCreateWithFlags(&one, cudaStreamNonBlocking));
   measure("four streams, events", 41, 504, [&](int n) {

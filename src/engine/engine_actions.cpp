@@ -185,8 +185,10 @@ void engine::impl::give_entry_back(const node& n) {
   give_turn_back(n);
   const queue_class queue = entry_of(n.as);
   if (queue == queue_class::none) return;
-  std::atomic<std::uint32_t>& over = streams[n.as.stream].in(queue).over;
-  over.store(over.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  stream_state::entries& s = streams[n.as.stream].in(queue);
+  const std::uint32_t over = s.count(s.over.load(std::memory_order_relaxed)) + 1;
+  const std::uint64_t ended = record ? record->last_finished() : trace::none;
+  s.over.store(over | ended << 32, std::memory_order_release);
 }
 
 // Work that comes up on a failed device is over at once: nothing of it runs, what waits for it goes

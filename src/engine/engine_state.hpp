@@ -128,6 +128,7 @@ struct engine::impl final : kernel_sink {
   void note_record(node& n);
   command_id submit_now(node* n, std::span<const command_id> after);
   bool take_room(stream_id stream, queue_class queue, std::uint32_t limit);
+  bool look_for_room(const stream_state::entries& s, std::uint32_t begun, std::uint32_t limit);
   void take_turn(node& n, queue_class queue);
   void give_turn_back(const node& n);
   [[nodiscard]] std::uint32_t entry_limit(const operation& what) const;

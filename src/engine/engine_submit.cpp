@@ -243,6 +243,28 @@ void engine::impl::give_turn_back(const node& n) {
   turns.notify_all();
 }
 
+// Behind small kernels there is room in a moment, and with the engine's lock the call would hold up
+// the thread that works. Not a look at a time: it reads what that one writes.
+bool engine::impl::look_for_room(const stream_state::entries& s, std::uint32_t begun,
+                                 std::uint32_t limit) {
+  constexpr int looks = 16, between = 128;
+  if (!cores_to_spare || model) return false;
+  const std::uint64_t begin = record ? trace_ns() : 0;
+  std::uint64_t over = 0;
+  bool found = false;
+  for (int i = 0; i < looks && !found; ++i) {
+    for (int k = 0; k < between; ++k) relax();
+    over = s.over.load(std::memory_order_acquire);
+    found = begun - s.count(over) < limit;
+  }
+  if (record) {
+    recorded_call& call = recorder::present();
+    call.blocked_ns += trace_ns() - begin;
+    if (found) call.blocked_on = s.ended(over);
+  }
+  return found;
+}
+
 // A call reserves its entry before it takes a ticket. CUDA: what comes behind 1021 entries of its
 // queue that have not begun blocks; h200/pending.tsv
 bool engine::impl::take_room(stream_id stream, queue_class queue, std::uint32_t limit) {
@@ -253,11 +275,12 @@ bool engine::impl::take_room(stream_id stream, queue_class queue, std::uint32_t 
       if (s.begun.compare_exchange_weak(begun, begun + 1, std::memory_order_relaxed)) return true;
       continue;
     }
-    const std::uint32_t over = s.over.load(std::memory_order_acquire);
+    const std::uint32_t over = s.count(s.over.load(std::memory_order_acquire));
     s.seen.store(over, std::memory_order_relaxed);
     if (begun - over < limit) continue;
     const counted here(streams[stream].blocked);
     const counted anywhere(blocked_calls);
+    if (look_for_room(s, begun, limit)) continue;
     guard lock(mutex);
     if (stopped) return false;
     take_in();

@@ -10,6 +10,7 @@
 
 #include "model/ids.hpp"
 #include "model/stream_rules.hpp"
+#include "trace/trace.hpp"
 
 namespace sb::engine {
 
@@ -24,7 +25,12 @@ struct stream_state {
   struct entries {
     alignas(64) std::atomic<std::uint32_t> begun{0};
     std::atomic<std::uint32_t> seen{0};
-    alignas(64) std::atomic<std::uint32_t> over{0};
+    // In the upper half, for a trace: the operation that had ended last then.
+    alignas(64) std::atomic<std::uint64_t> over{0};
+    static std::uint32_t count(std::uint64_t over) { return static_cast<std::uint32_t>(over); }
+    static trace::number ended(std::uint64_t over) {
+      return static_cast<trace::number>(over >> 32);
+    }
   };
   using connection = std::array<entries, queues_per_connection>;  // by queue_class
   connection own;

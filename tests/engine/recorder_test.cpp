@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -207,6 +208,46 @@ TEST(recorder, work_that_is_handed_over_is_recorded_as_if_each_were_told_as_a_wh
       }
     }
   }
+}
+
+// A call that waits for room, by looking for it or asleep, says how long and what had ended then.
+TEST(recorder, calls_that_wait_for_room_say_so) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("recorder_test_" + std::to_string(getpid()) + ".sbt"))
+                               .string();
+  constexpr int launches = 300;
+  const abi::kernel_info busy = loop_kernel(
+      [](const char*, thread_context*) {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+        while (std::chrono::steady_clock::now() < end) {
+        }
+      },
+      "busy");
+  {
+    engine_options options = recorded_options(path);
+    options.at_once_ns = 0;
+    options.pending_entries = 2;
+    engine_test t(options);
+    unsetenv("STREAMBED_TRACE");
+    const stream_id s = t.stream();
+    for (int i = 0; i < launches; ++i)
+      call(t.e, "launch", [&] { t.e.submit(s, launch(busy, {1}, {1}, i)); });
+    EXPECT_EQ(t.sync(), status::success);
+  }
+  const auto found = trace::read_trace(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(found) << found.message();
+  int blocked = 0;
+  for (const trace::operation& o : found->operations) {
+    const trace::call& by = found->calls[o.call];
+    EXPECT_LE(by.blocked, by.end - by.begin);
+    // None: there was room when the first kernel had begun, before any was over.
+    if (by.blocked == 0 || by.blocked_on == trace::none) continue;
+    ++blocked;
+    ASSERT_LT(by.blocked_on, found->operations.size());
+    EXPECT_LE(found->operations[by.blocked_on].ended, by.end);
+  }
+  EXPECT_GT(blocked, 0);
 }
 
 // A thread that another recorder knew is a new one, and so are the places of its calls.
