@@ -17,6 +17,14 @@ class Whole(tangled.Tangled):
     def mask(self):
         return self.rng.choice(["~0u", "alive", "alive"])
 
+    def way(self):
+        """The warp's number in other words, with and without a sign."""
+        if self.rng.random() < 0.6:
+            return super().way()
+        return self.rng.choice(["(int)t / 32 == 0", "(int)t / 32 == 1", "(int)t / 32 != 2", "(int)t / 32 < 2", "(int)t >> 5 == 0",
+                                "(int)t / 32 % 3 == 1", "w % 3 == 0", "t < 64", "(int)t < 32", "(t & 32) != 0",
+                                "(long long)t / 64 == 0", "t / 32 % 3 == 2"])
+
     # --- what the lanes of a warp do together
 
     def shuffle(self):

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,37 @@ TEST_P(whole_warps, rows_may_break_warps) {
   for (dims block : {dims{64}, dims{32, 3}, dims{16, 16}, dims{24, 4}, dims{33, 2}}) {
     ASSERT_EQ(mode("in_rows", block), abi::kernel_mode::loop) << block.x;
     expect_as_with_fibers("in_rows", {1}, block, numbers(block.x * block.y));
+  }
+}
+
+TEST_P(whole_warps, a_number_of_the_thread_is_not_negative_though_its_type_has_a_sign) {
+  for (dims block : {dims{64}, dims{100}, dims{32, 3}, dims{16, 16}, dims{24, 4}, dims{33, 2}}) {
+    for (const char* kernel : {"first_of_rows", "first_of_layers", "first_of_wide_numbers"}) {
+      ASSERT_EQ(mode(kernel, block), abi::kernel_mode::loop) << kernel << ", " << block.x;
+      expect_as_with_fibers(kernel, {1}, block, numbers(block.x * block.y));
+    }
+  }
+  for (dims block : {dims{16, 4, 3}, dims{64, 2, 2}, dims{5, 7, 9}}) {
+    for (const char* kernel : {"first_of_layers", "first_of_wide_numbers"}) {
+      ASSERT_EQ(mode(kernel, block), abi::kernel_mode::loop) << kernel << ", " << block.x;
+      expect_as_with_fibers(kernel, {1}, block, numbers(block.x * block.y * block.z));
+    }
+  }
+}
+
+TEST_P(whole_warps, kernels_that_may_stop_have_rows_that_break_warps) {
+  for (dims block : {dims{64}, dims{16, 16}, dims{24, 4}}) {
+    ASSERT_EQ(mode("may_stop", block), abi::kernel_mode::loop) << block.x;
+    const int threads = static_cast<int>(block.x * block.y);
+    expect_as_with_fibers("may_stop", {1}, block, numbers(threads), threads);
+    std::vector<int> data = numbers(threads);
+    const std::string said =
+        device.run("may_stop", {1}, block, 0, data.data(), threads - 3).printed;
+    std::string expected;
+    for (int t = threads - 2; t < threads; ++t) {
+      expected += std::to_string(1000 * (t % block.x) + t / block.x) + " ";
+    }
+    EXPECT_EQ(said, expected);
   }
 }
 

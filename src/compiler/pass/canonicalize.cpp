@@ -16,6 +16,7 @@
 
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/shifts.hpp"
+#include "compiler/pass/thread_numbers.hpp"
 
 namespace sb::pass {
 
@@ -80,14 +81,9 @@ bool switches_over_ways(const Function& function) {
   });
 }
 
-bool is_thread_number(const Value* value) {
-  auto* call = dyn_cast<CallInst>(value);
-  const Function* callee = call ? call->getCalledFunction() : nullptr;
-  return callee && callee->getName().starts_with("__sb_tid_");
-}
-
-// `int t = threadIdx.x; if (t / 32 == 0)`: a number without sign, and a shift. With one, LLVM makes
-// `t + 31 < 63` of it, which does not tell any more that the lanes of a warp are of one mind.
+// `int t = threadIdx.y * blockDim.x + threadIdx.x; if (t / 32 == 0)`: a number without sign, and a
+// shift. With one, LLVM makes `t + 31 < 63` of it, which does not tell any more that the lanes of a
+// warp are of one mind.
 class divide_thread_numbers : public PassInfoMixin<divide_thread_numbers> {
  public:
   PreservedAnalyses run(Function& function, FunctionAnalysisManager&) {
@@ -97,8 +93,7 @@ class divide_thread_numbers : public PassInfoMixin<divide_thread_numbers> {
       auto* divisor = is_quotient || inst.getOpcode() == Instruction::SRem
                           ? dyn_cast<ConstantInt>(inst.getOperand(1))
                           : nullptr;
-      if (!divisor || !divisor->getValue().isStrictlyPositive() ||
-          !is_thread_number(inst.getOperand(0))) {
+      if (!divisor || !divisor->getValue().isStrictlyPositive() || !most_of(inst.getOperand(0))) {
         continue;
       }
       auto* plain = BinaryOperator::Create(is_quotient ? Instruction::UDiv : Instruction::URem,

@@ -109,9 +109,7 @@ void name_linear_index(Function& body, const products& linear) {
 }  // namespace
 
 bool takes_rows(const kernel& kernel) {
-  // Who calls the engine tells it all three.
-  return !kernel.stores_thread_index && mentions(*kernel.body, {"__sb_tid_y"}) &&
-         !mentions(*kernel.body, {"__sb_tid_z"});
+  return mentions(*kernel.body, {"__sb_tid_y"}) && !mentions(*kernel.body, {"__sb_tid_z"});
 }
 
 void make_warps_linear(const kernel& kernel, linear_blocks serves) {

@@ -12,6 +12,7 @@
 #include "compiler/pass/convergence.hpp"
 #include "compiler/pass/linear_warps.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/thread_numbers.hpp"
 
 namespace sb::pass {
 
@@ -40,10 +41,18 @@ bool calls(const Value* value, std::initializer_list<StringRef> names) {
   return callee && is_contained(names, callee->getName());
 }
 
+const Value* before_extension(const Value* value) {
+  while (isa<ZExtInst, SExtInst>(value)) {
+    value = cast<Instruction>(value)->getOperand(0);
+  }
+  return value;
+}
+
 // Zero in the first row of a block.
 bool counts_rows(const Value* value, unsigned depth = 0) {
   const Value* one = nullptr;
   const Value* other = nullptr;
+  value = before_extension(value);
   if (calls(value, {"__sb_tid_y", "__sb_tid_z"})) {
     return true;
   }
@@ -62,6 +71,7 @@ bool counts_rows(const Value* value, unsigned depth = 0) {
 bool counts_threads_above(const Value* value) {
   const Value* one = nullptr;
   const Value* other = nullptr;
+  value = before_extension(value);
   if (PatternMatch::match(
           value, PatternMatch::m_Add(PatternMatch::m_Value(one), PatternMatch::m_Value(other)))) {
     return counts_threads_above(one) && counts_threads_above(other);
@@ -70,6 +80,7 @@ bool counts_threads_above(const Value* value) {
   bool width = false;
   bool rows = false;
   for (unsigned i = 0; i < factors.size() && i < 8; ++i) {
+    factors[i] = before_extension(factors[i]);
     if (PatternMatch::match(factors[i], PatternMatch::m_Mul(PatternMatch::m_Value(one),
                                                             PatternMatch::m_Value(other)))) {
       factors.append({one, other});
@@ -86,9 +97,7 @@ enum class lane_count { none, wraps, plain };  // it may be negative; never
 
 // The thread's x, or its linear index, or one of these behind whole warps.
 lane_count counts_lanes(const Value* value, warp_shape warps) {
-  while (isa<ZExtInst, SExtInst>(value)) {
-    value = cast<Instruction>(value)->getOperand(0);
-  }
+  value = before_extension(value);
   if (warps.is_linear) {
     return calls(value, {"__sb_linear_tid"}) ? lane_count::plain : lane_count::none;
   }
@@ -104,20 +113,17 @@ lane_count counts_lanes(const Value* value, warp_shape warps) {
                                                 PatternMatch::m_Value(other))))) {
     return lane_count::none;
   }
-  auto is_x = [](const Value* term) {
-    return calls(isa<ZExtInst, SExtInst>(term) ? cast<Instruction>(term)->getOperand(0) : term,
-                 {"__sb_tid_x"});
-  };
+  auto is_x = [](const Value* term) { return calls(before_extension(term), {"__sb_tid_x"}); };
   if (!is_x(one)) {
     std::swap(one, other);
   }
   if (is_x(one)) {
-    return (counts_threads_above(other) && is_of_row(other)) ||
-                   (warps.is_aligned && counts_threads_before(other) &&
-                    counts_whole_warps(other, true))
-               ? lane_count::plain
-           : counts_whole_warps(other, warps.is_aligned) ? lane_count::wraps
-                                                         : lane_count::none;
+    if (!(counts_threads_above(other) && is_of_row(other)) &&
+        !counts_whole_warps(other, warps.is_aligned)) {
+      return lane_count::none;
+    }
+    return most_of(value) || (warps.is_aligned && counts_threads_before(other)) ? lane_count::plain
+                                                                                : lane_count::wraps;
   }
   if (!counts_whole_warps(other, warps.is_aligned)) {
     std::swap(one, other);

@@ -155,6 +155,42 @@ extern "C" __global__ void in_rows(int* data) {
   data[t] = v;
 }
 
+// The first warp, by numbers that are of type int, but never negative.
+static __device__ __forceinline__ int first_and_others(int v, bool first) {
+  __shared__ int kept;
+  if (first) {
+    v += sum(v);
+    kept = 5;
+    __syncthreads();
+    v += shuffle_down(v, 1);
+  } else {
+    __syncthreads();
+    v += kept;
+    __syncthreads();
+  }
+  return v;
+}
+extern "C" __global__ void first_of_rows(int* data) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  data[t] = first_and_others(data[t], t / 32 == 0);
+}
+extern "C" __global__ void first_of_layers(int* data) {
+  const int t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  data[t] = first_and_others(data[t], t / 32 == 0);
+}
+extern "C" __global__ void first_of_wide_numbers(int* data) {
+  const long t =
+      threadIdx.z * (long)(blockDim.y * blockDim.x) + (long)threadIdx.y * blockDim.x + threadIdx.x;
+  data[t] = first_and_others(data[t], t / 32 == 0);
+}
+
+// A kernel that may stop is told of its thread where it does, in rows that break warps too.
+extern "C" __global__ void may_stop(int* data, int limit) {
+  const int t = threadIdx.y * blockDim.x + threadIdx.x;
+  data[t] = first_and_others(data[t], t / 32 == 0);
+  if (t > limit) printf("%u ", 1000 * threadIdx.x + threadIdx.y);
+}
+
 // Where the grid meets, too.
 extern "C" __global__ void with_the_grid(int* data, int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
