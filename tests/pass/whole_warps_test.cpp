@@ -131,6 +131,13 @@ TEST_P(whole_warps, kernels_that_may_stop_have_rows_that_break_warps) {
   }
 }
 
+TEST_P(whole_warps, each_of_many_barriers_may_be_the_next) {
+  ASSERT_EQ(mode("in_many_steps"), abi::kernel_mode::loop);
+  for (dims block : {dims{32}, dims{96}, dims{200}}) {
+    expect_as_with_fibers("in_many_steps", {1}, block, numbers(block.x));
+  }
+}
+
 TEST_P(whole_warps, a_lane_at_another_barrier_than_its_warp_needs_fibers) {
   EXPECT_EQ(mode("a_lane_goes_ahead"), abi::kernel_mode::fibers);
 }

@@ -117,7 +117,9 @@ class resumption {
     keep_values();
     if (who_ != resumed::threads) {
       // A warp that goes on in the middle of a loop would enter it by another way than others.
-      part_ways_of(*resume_, *end_);
+      // Lanes that have returned are masked, which takes ways that are entered at one place.
+      part_ways_of(*resume_, *end_,
+                   who_ == resumed::warps ? in_common::plain_ways : in_common::nothing);
       if (body_.getInstructionCount() > most_instructions || is_tangled()) {
         return {};
       }

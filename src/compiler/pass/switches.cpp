@@ -1,6 +1,7 @@
 #include "compiler/pass/switches.hpp"
 
 #include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SetVector.h>
 #include <llvm/IR/CFG.h>
@@ -99,6 +100,27 @@ way blocks_until(BasicBlock* first, const BasicBlock* end) {
   return blocks;
 }
 
+using block_set = SmallPtrSet<BasicBlock*, 32>;
+
+// The blocks of loops before `end` that ways enter at different places.
+block_set loops_with_several_entries(BasicBlock& end) {
+  Instruction* onward = end.getTerminator();
+  onward->removeFromParent();
+  block_set found;
+  for (auto loop = scc_begin(end.getParent()); !loop.isAtEnd(); ++loop) {
+    const block_set blocks(loop->begin(), loop->end());
+    auto is_entry = [&](BasicBlock* block) {
+      return any_of(predecessors(block),
+                    [&](BasicBlock* before) { return !blocks.contains(before); });
+    };
+    if (loop.hasCycle() && count_if(blocks, is_entry) > 1) {
+      found.insert(blocks.begin(), blocks.end());
+    }
+  }
+  onward->insertInto(&end, end.end());
+  return found;
+}
+
 // Gives back the copy of the first.
 BasicBlock* copy_way(const way& blocks, BasicBlock& end) {
   ValueToValueMapTy map;
@@ -141,14 +163,19 @@ void lower_switches(Function& function) {
   }
 }
 
-void part_ways_of(SwitchInst& choice, BasicBlock& end) {
-  SmallPtrSet<BasicBlock*, 32> taken;
+void part_ways_of(SwitchInst& choice, BasicBlock& end, in_common allowed) {
+  const block_set inside =
+      allowed == in_common::plain_ways ? loops_with_several_entries(end) : block_set();
+  block_set taken;
   for (unsigned i = 0; i < choice.getNumSuccessors(); ++i) {
     if (choice.getSuccessor(i) == &end) {
       continue;
     }
     way blocks = blocks_until(choice.getSuccessor(i), &end);
-    if (none_of(blocks, [&](BasicBlock* block) { return taken.contains(block); })) {
+    auto is_parted = [&](BasicBlock* block) {
+      return taken.contains(block) && (allowed == in_common::nothing || inside.contains(block));
+    };
+    if (none_of(blocks, is_parted)) {
       taken.insert(blocks.begin(), blocks.end());
     } else {
       choice.setSuccessor(i, copy_way(blocks, end));

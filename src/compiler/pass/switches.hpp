@@ -10,8 +10,12 @@ namespace sb::pass {
 // is one way to it.
 void lower_switches(llvm::Function& function);
 
-// The ways of a switch to the block `end` without anything in common: what several of them lead to
-// is there once for each. They begin with blocks that are entered from the switch only.
-void part_ways_of(llvm::SwitchInst& choice, llvm::BasicBlock& end);
+// What the ways of a switch may have in common: nothing, or all but loops which they would enter at
+// different places.
+enum class in_common { nothing, plain_ways };
+
+// Parts the ways of a switch to the block `end`: what several of them lead to and must not have in
+// common is there once for each. They begin with blocks that are entered from the switch only.
+void part_ways_of(llvm::SwitchInst& choice, llvm::BasicBlock& end, in_common allowed);
 
 }  // namespace sb::pass

@@ -191,6 +191,25 @@ extern "C" __global__ void may_stop(int* data, int limit) {
   if (t > limit) printf("%u ", 1000 * threadIdx.x + threadIdx.y);
 }
 
+// Many barriers, of which each may be the next one.
+extern "C" __global__ void in_many_steps(int* data) {
+  const int t = threadIdx.x, warp = t / 32;
+  int v = data[t];
+#pragma unroll
+  for (int step = 1; step <= 12; ++step) {
+    if (warp % 3 == step % 3) {
+      for (int d = 16; d > 0; d /= 2) v += shuffle_down(v & 1023, d);
+      __syncthreads();
+      v ^= step;
+    } else if (warp % 3 == (step + 1) % 3) {
+      __syncthreads();
+      v += step;
+      __syncthreads();
+    }
+  }
+  data[t] = v;
+}
+
 // Where the grid meets, too.
 extern "C" __global__ void with_the_grid(int* data, int* out, int n) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
