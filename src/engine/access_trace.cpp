@@ -272,13 +272,16 @@ access_summary access_trace::summary(range_of memory) const {
   all.end();
   const auto number = [](std::uint64_t n) { return static_cast<double>(n) / abi::spent_unit; };
   for (std::uint32_t first = 0; first < threads_; first += lanes) {
-    std::uint64_t longest = 0;
+    std::uint64_t longest = 0, loads = 0;
     for (std::uint32_t t = first; t < std::min(first + lanes, threads_); ++t) {
       longest = std::max(longest, spent_[t].issued);
       result.steps = std::max(result.steps, number(spent_[t].steps));
-      result.loads = std::max(result.loads, number(spent_[t].loads));
+      loads = std::max(loads, spent_[t].loads);
     }
     result.issued += number(longest) * lanes;
+    result.longest_issued = std::max(result.longest_issued, number(longest) * lanes);
+    result.loads = std::max(result.loads, number(loads));
+    result.warp_loads += number(loads);
   }
   return result;
 }

@@ -25,7 +25,9 @@ struct access_summary {
   double written_bytes = 0;     // of these
   double missed_loads = 0;      // requests of what the block had not loaded before
   double issued = 0;            // by the longest lane of each warp, times the lanes
+  double longest_issued = 0;    // of these, by the warp that has the most
   double steps = 0, loads = 0;  // of the longest thread
+  double warp_loads = 0;        // of the longest lane of each warp
   // Of the host's memory that is mapped, which the device's caches do not keep.
   double host_read = 0, host_written = 0, host_requests = 0;
   double missed_host_loads = 0;  // of the missed loads

@@ -81,6 +81,7 @@ block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
   const auto number = [](std::uint64_t n) { return static_cast<double>(n); };
   block_work w;
   w.issued = s.issued;
+  w.longest_issued = s.longest_issued;
   w.warps = std::ceil(number(c.threads) / 32);
   w.fp32 = number(c.fp32_issued);
   w.fp64 = number(c.fp64_issued);
@@ -102,8 +103,9 @@ block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
   w.atomic_chunks = w.atomic_sectors;
   w.steps = s.steps;
   w.loads = s.loads;
-  // A thread that waits for several loads at once waits for the slowest.
-  w.load_misses = std::min(1.0, s.missed_loads / std::max(1.0, w.warps * s.loads));
+  // A thread that waits for several loads at once waits for the slowest. Warps that load nothing
+  // make none of them quicker.
+  w.load_misses = std::min(1.0, s.missed_loads / std::max(1.0, s.warp_loads));
   w.stores_beside =
       std::min(1.0, 2 * s.written_bytes / std::max(1.0, s.l2_bytes - s.written_bytes));
   w.barriers = number(c.barriers) / std::max(1.0, number(c.threads));

@@ -18,7 +18,23 @@ double share_in_use(std::uint64_t blocks, std::uint32_t multiprocessors) {
 
 constexpr double stage_chunk_bytes = 65536;
 constexpr double line_bytes = 128;
+constexpr double schedulers_each = 4;   // of a multiprocessor
 constexpr double last_load = 0.5 / 32;  // of a turn, for each warp
+
+// The part of a multiprocessor's pipes that its warps can use: of those of the schedulers only what
+// has a warp, of the one that all share more, but not all of it.
+struct used_pipes {
+  double schedulers, near_memory;
+  explicit used_pipes(double busy_warps)
+      : schedulers(std::clamp(busy_warps / schedulers_each, 1 / schedulers_each, 1.0)),
+        near_memory(std::sqrt(schedulers)) {}
+};
+
+// As many warps would issue what a block does if each issued as much as the longest: those that
+// wait for it at a barrier keep no scheduler busy.
+double busy_warps(const block_work& w) {
+  return w.longest_issued > 0 ? w.issued / w.longest_issued : w.warps;
+}
 
 // How long two things take that go on beside each other: as the longer one, or more.
 double together(double a, double b, double norm) {
@@ -50,12 +66,14 @@ block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t b
   const double n = static_cast<double>(blocks);
   const double share = share_in_use(blocks, multiprocessors);
   // The pipes of a multiprocessor work beside each other; the fullest is done last.
-  const double schedulers = std::clamp(w.warps * std::ceil(n / multiprocessors) / 4, 0.25, 1.0);
-  const double pipes =
+  const double arithmetic =
       std::max({w.issued / t.issue_per_ns, 2 * w.fp32 / t.fp32_per_ns, 2 * w.fp64 / t.fp64_per_ns,
-                w.fp16 / t.fp16_per_ns, w.special / t.special_per_ns, w.logic / t.integer_per_ns,
-                (w.lines + w.shared_turns) * line_bytes / t.shared_bytes_per_ns});
-  const double compute = n / (share * schedulers) * pipes;
+                w.fp16 / t.fp16_per_ns, w.special / t.special_per_ns, w.logic / t.integer_per_ns});
+  const double near_memory = (w.lines + w.shared_turns) * line_bytes / t.shared_bytes_per_ns;
+  const double pipes = std::max(arithmetic, near_memory);
+  const used_pipes used(busy_warps(w) * std::ceil(n / multiprocessors));
+  const double compute =
+      n / share * std::max(arithmetic / used.schedulers, near_memory / used.near_memory);
   // A single multiprocessor gets more of the caches and the memory than its share.
   const double reach = std::min(1.0, 2 * share);
   const double moving =

@@ -136,6 +136,7 @@ struct timing_profile {
 struct block_work {
   // Instructions of its threads; a warp has as many as the longest of its threads, for each.
   double issued = 0;
+  double longest_issued = 0;  // of these, by the warp that has the most; 0: all have as many
   double warps = 0;
   double fp32 = 0, fp64 = 0, fp16 = 0, logic = 0, special = 0;
   double lines = 0, shared_turns = 0;  // of the first cache and of shared memory

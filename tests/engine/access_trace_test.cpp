@@ -139,9 +139,13 @@ TEST(access_trace, a_warp_takes_as_long_as_its_longest_thread) {
   access_trace trace;
   trace.begin(64);
   for (std::uint32_t t = 0; t < 64; ++t)
-    trace.spent(t, abi::spent_unit * (t == 5 ? 100 : 10), abi::spent_unit * t, 0);
+    trace.spent(t, abi::spent_unit * (t == 5 ? 100 : 10), abi::spent_unit * t,
+                abi::spent_unit * (t < 32 ? 7 : 0));
   const access_summary all = trace.summary();
   EXPECT_EQ(all.issued, 32 * 100 + 32 * 10);
+  EXPECT_EQ(all.longest_issued, 32 * 100);
+  EXPECT_EQ(all.loads, 7);
+  EXPECT_EQ(all.warp_loads, 7);
   EXPECT_EQ(all.steps, 63);
 }
 

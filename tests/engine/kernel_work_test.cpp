@@ -35,6 +35,23 @@ TEST(kernel_work, blocks_that_go_on_where_the_last_ended_need_more_than_the_cach
   EXPECT_EQ(work.memory_bytes, 1024);
 }
 
+TEST(kernel_work, warps_that_load_nothing_bring_nobodys_loads_nearer) {
+  const auto misses = [](std::uint32_t threads) {
+    access_trace trace;
+    trace.begin(threads);
+    for (std::uint32_t t = 0; t < threads; ++t) {
+      for (std::uint32_t i = 0; t < 32 && i < 10; ++i)
+        trace.touch(t, (1 << 20) + (i * 32 + t) * 4, 4, abi::access_kind::load, false, 0);
+      trace.spent(t, abi::spent_unit, 0, t < 32 ? 10 * abi::spent_unit : 0);
+    }
+    abi::kernel_counts counts{};
+    counts.threads = threads;
+    return work_of(counts, trace.summary()).load_misses;
+  };
+  EXPECT_EQ(misses(32), 1);
+  EXPECT_EQ(misses(1024), 1);
+}
+
 TEST(kernel_work, what_all_blocks_read_stays_in_the_cache) {
   const auto work = of_two(abi::access_kind::load, [](auto, auto t) { return t * 4; });
   EXPECT_EQ(work.memory_bytes, 0);

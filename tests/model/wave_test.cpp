@@ -25,6 +25,19 @@ TEST(wave, few_warps_wait_for_themselves_and_many_for_each_other) {
   EXPECT_GT(ns(chain(32), multiprocessors), 1.6 * one);
 }
 
+TEST(wave, warps_that_wait_for_the_one_that_works_do_not_make_it_quicker) {
+  constexpr double one = 10000 * 32;
+  const block_work alone{.issued = one, .longest_issued = one, .warps = 1, .fp32 = one},
+      beside{.issued = one + 31 * 32, .longest_issued = one, .warps = 32, .fp32 = one};
+  EXPECT_NEAR(ns(beside, multiprocessors), ns(alone, multiprocessors),
+              0.01 * ns(alone, multiprocessors));
+  // Shared memory is one for all schedulers.
+  const block_work reads{.issued = one, .longest_issued = one, .warps = 1, .shared_turns = one},
+      two{.issued = 2 * one, .longest_issued = one, .warps = 32, .shared_turns = 2 * one};
+  EXPECT_LT(ns(two, multiprocessors), 1.5 * ns(reads, multiprocessors));
+  EXPECT_GT(ns(two, multiprocessors), 1.3 * ns(reads, multiprocessors));
+}
+
 TEST(wave, blocks_take_time_to_begin) {
   const block_work nothing{.issued = 32, .warps = 1};
   EXPECT_GE(ns(nothing, 4224), 4224 / h200_timing().blocks_per_ns);

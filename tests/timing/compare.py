@@ -29,7 +29,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 # Runs that differ by more than this share of their median do not tell where it is.
 UNSTEADY = 0.25
 
-FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings", "graphs")
+FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings", "graphs",
+          "idle_warps")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
           "shapes", "everyday", "barriers", "assorted", "dags")
 
@@ -84,6 +85,7 @@ GROUPS = (
     ("kernels that wait for others", 10, 20, r"meetings\.(flag|turns)"),
     ("rows of blocks, naps, work between barriers", None, None, r"meetings\."),
     ("shapes of graphs", 5, 15, r"graphs\."),
+    ("blocks of which some warps work", 10, 30, r"idle_warps\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
