@@ -14,6 +14,7 @@ import random
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import drawn  # noqa: E402
 import grids  # noqa: E402
 import guarded  # noqa: E402
 import in_line  # noqa: E402
@@ -497,7 +498,7 @@ def entry(kernel):
 
 
 # What a device runs as well, with the same results.
-KINDS = ("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row", "whole")
+KINDS = ("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row", "whole", "drawn")
 # What fails or waits for ever there.
 ONLY_HERE = ("lanes", "unequal")
 
@@ -510,7 +511,7 @@ def program(seed, count, kinds=KINDS):
             "tile": lambda name: tiles.Tile(rng, name, free), "linear": lambda name: linear.Linear(rng, name, free),
             "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free),
             "spread": lambda name: spread.Spread(rng, name), "row": lambda name: own_rows.OwnRows(rng, name),
-            "whole": lambda name: whole.Whole(rng, name),
+            "whole": lambda name: whole.Whole(rng, name), "drawn": lambda name: drawn.Drawn(rng, name),
             "lanes": lambda name: tangled.ByLanes(rng, name), "unequal": lambda name: grids.unequal(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]

@@ -2,7 +2,6 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
-#include <llvm/Analysis/PostDominators.h>
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "compiler/pass/clock_loops.hpp"
+#include "compiler/pass/drawn_work.hpp"
 #include "compiler/pass/effects.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
@@ -51,14 +51,12 @@ const Value* address_of(const Instruction& inst) {
 class spin_analysis {
  public:
   spin_analysis(const Loop& loop, const DominatorTree& dominators,
-                const PostDominatorTree& post_dominators,
                 const DenseSet<const Function*>& observing)
-      : loop_(loop),
-        dominators_(dominators),
-        post_dominators_(post_dominators),
-        observing_(observing) {}
+      : loop_(loop), dominators_(dominators), observing_(observing) {}
 
   bool spins() {
+    find_draws();
+    const bool draws = !draws_.empty();
     bool fenced = false;
     for (BasicBlock* block : loop_.blocks()) {
       for (Instruction& inst : *block) {
@@ -67,7 +65,9 @@ class spin_analysis {
           return false;  // lets others run by itself
         }
         sleeps_ |= always && calls_slot(inst, {slot::nanosleep});
-        fenced |= is_fence(inst) || observes_others(inst) ||
+        // Where what is drawn ends the loop, others' memory need not be looked at for that.
+        fenced |= is_fence(inst) ||
+                  (observes_others(inst) && !(draws && isa<AtomicRMWInst>(inst))) ||
                   calls_slot(inst, {slot::warp_sync, slot::active_mask});
       }
     }
@@ -78,6 +78,7 @@ class spin_analysis {
         watched_.push_back(cast<Instruction>(value));
       }
     }
+    watch_what_is_brought();
     // One that sleeps waits for the clock by itself; of memory the engine has to hear.
     if (!sleeps_) {
       return !watched_.empty();
@@ -168,10 +169,31 @@ class spin_analysis {
       if (!node || !loop_.contains(node->getBlock())) {
         return;
       }
-      if (!post_dominators_.dominates(block, node->getBlock())) {
+      if (!is_passed(block, node->getBlock())) {
         add_condition(node->getBlock());
       }
     }
+  }
+
+  // Every way from there comes through the block in the same iteration. (That it comes there in
+  // some iteration says nothing: until then others may be waited for.)
+  bool is_passed(const BasicBlock* block, const BasicBlock* from) {
+    SmallPtrSet<const BasicBlock*, 16> seen = {from};
+    SmallVector<const BasicBlock*, 16> open = {from};
+    while (!open.empty()) {
+      for (const BasicBlock* next : successors(open.pop_back_val())) {
+        if (next == block) {
+          continue;
+        }
+        if (!loop_.contains(next) || next == loop_.getHeader()) {
+          return false;
+        }
+        if (seen.insert(next).second) {
+          open.push_back(next);
+        }
+      }
+    }
+    return true;
   }
 
   void collect_exit_slice() {
@@ -198,6 +220,62 @@ class spin_analysis {
             add_condition(from);
             add_control(from, above);
           }
+        }
+      }
+    }
+  }
+
+  void find_draws() {
+    drawn_work work(loop_);
+    for (BasicBlock* block : loop_.blocks()) {
+      for (Instruction& inst : *block) {
+        if (auto* update = dyn_cast<AtomicRMWInst>(&inst); update && work.ends_by(*update)) {
+          draws_.insert(update);
+        }
+      }
+    }
+  }
+
+  // `if (threadIdx.x == 0) seen = *flag; __syncthreads(); if (seen) break;`: one thread looks for
+  // its block. What decides whether it does is not followed: most of what threads tell each other
+  // so comes of their own work.
+  void watch_what_is_brought() {
+    for (Value* value : slice_) {
+      auto* load = dyn_cast<LoadInst>(value);
+      if (load && load->isSimple() && brings_what_others_write(*load)) {
+        watched_.push_back(load);
+      }
+    }
+  }
+
+  bool brings_what_others_write(const LoadInst& load) {
+    drawn_work work(loop_);
+    SmallSetVector<Value*, 16> brought;
+    add_stored(load.getPointerOperand(), brought);
+    for (unsigned i = 0; i < brought.size(); ++i) {
+      auto* inst = dyn_cast<Instruction>(brought[i]);
+      if (!inst || !loop_.contains(inst)) {
+        continue;
+      }
+      auto* update = dyn_cast<AtomicRMWInst>(inst);
+      if (observes_others(*inst) && waits_for_others(*inst) &&
+          !(update && work.may_end_by(*update))) {
+        return true;
+      }
+      if (!inst->mayReadOrWriteMemory() || calls_slot(*inst, {slot::shuffle})) {
+        brought.insert(inst->op_begin(), inst->op_end());
+      }
+    }
+    return false;
+  }
+
+  // What the loop stores at this very place.
+  void add_stored(const Value* address, SmallSetVector<Value*, 16>& stored) {
+    for (BasicBlock* block : loop_.blocks()) {
+      for (Instruction& inst : *block) {
+        auto* store = dyn_cast<StoreInst>(&inst);
+        if (store && store->getPointerOperand() == address) {
+          stored.insert(store->getValueOperand());
         }
       }
     }
@@ -303,6 +381,9 @@ class spin_analysis {
       if (auto* exchange = dyn_cast<AtomicCmpXchgInst>(&inst); exchange && retries(*exchange)) {
         return false;
       }
+      if (draws_.contains(&inst)) {
+        return false;
+      }
       // The load whose value such an exchange retries with.
       if (feeds_retry(inst)) {
         return false;
@@ -311,11 +392,21 @@ class spin_analysis {
     }
     if (auto* load = dyn_cast<LoadInst>(&inst)) {
       // A plain load is read again in every iteration only when something in the loop demands it.
-      return fenced_ && loop_.isLoopInvariant(load->getPointerOperand()) &&
+      // One that draws and looks at a place of what it drew behind a fence may wait there.
+      return fenced_ && (!draws_.empty() || is_same_in_every_turn(load->getPointerOperand())) &&
              !isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand())) &&
              !written_here(load->getPointerOperand());
     }
     return false;
+  }
+
+  // An address may be computed in the loop.
+  bool is_same_in_every_turn(const Value* address) {
+    auto* inst = dyn_cast<Instruction>(address);
+    return !inst || !loop_.contains(inst) ||
+           (isa<GetElementPtrInst, CastInst>(inst) &&
+            all_of(inst->operands(),
+                   [&](const Use& part) { return is_same_in_every_turn(part.get()); }));
   }
 
   bool feeds_retry(const Instruction& inst) {
@@ -348,10 +439,10 @@ class spin_analysis {
 
   const Loop& loop_;
   const DominatorTree& dominators_;
-  const PostDominatorTree& post_dominators_;
   const DenseSet<const Function*>& observing_;
   bool fenced_ = false;
-  bool sleeps_ = false;  // in every round
+  bool sleeps_ = false;                       // in every round
+  SmallPtrSet<const Instruction*, 4> draws_;  // one of which ends the loop
   SmallSetVector<Value*, 32> slice_;
   SmallVector<Instruction*, 4> watched_;  // of the slice: what others may write
 };
@@ -393,11 +484,10 @@ void yield_in_spin_loops(Module& module, FunctionAnalysisManager& analyses) {
       continue;
     }
     auto& dominators = analyses.getResult<DominatorTreeAnalysis>(function);
-    auto& post_dominators = analyses.getResult<PostDominatorTreeAnalysis>(function);
     // All loops are judged before the first one changes.
     std::vector<std::unique_ptr<spin_analysis>> spinning;
     for (Loop* loop : loops.getLoopsInPreorder()) {
-      auto one = std::make_unique<spin_analysis>(*loop, dominators, post_dominators, observing);
+      auto one = std::make_unique<spin_analysis>(*loop, dominators, observing);
       if (loop->getLoopLatch() && one->spins()) {
         spinning.push_back(std::move(one));
       }

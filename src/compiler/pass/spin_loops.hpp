@@ -4,7 +4,8 @@
 // atomic, a clock, or memory behind a fence) yields on its back edge, so that other threads of the
 // block and other resident blocks run. One that sleeps in between tells what it saw all the same.
 // A loop that merely does atomics on its way (a histogram) does not depend on others, nor does a
-// compare-and-swap that retries with the value it just saw.
+// compare-and-swap that retries with the value it just saw, nor one that draws its work from a
+// counter (drawn_work.hpp).
 #pragma once
 
 #include <llvm/IR/PassManager.h>
