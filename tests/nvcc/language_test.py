@@ -239,6 +239,29 @@ class Diagnostics(NvccTest):
         self.assertIn("a.cu:2:", said)
         self.assertIn("dynamic parallelism", said)
 
+    def test_what_is_not_there_is_said_in_plain_words(self):
+        for text, words in (
+                ("#include <mma.h>", "'mma.h' file not found: tensor-core fragments (nvcuda::wmma) are not supported"),
+                ("texture<float, 1> t;", "no template named 'texture': texture references are gone since CUDA 12"),
+                ("#include <cooperative_groups.h>\n"
+                 "__global__ void k() { cooperative_groups::this_cluster().sync(); }",
+                 "'this_cluster' in namespace 'cooperative_groups': thread-block clusters are not supported"),
+                ("#include <cooperative_groups.h>\n"
+                 "__global__ void k() { cooperative_groups::cluster_group* c = nullptr; }",
+                 "'cluster_group' in namespace 'cooperative_groups': thread-block clusters are not supported"),
+                ("__global__ void k() { __cluster_barrier_arrive(); }",
+                 "'__cluster_barrier_arrive': thread-block clusters are not supported")):
+            with self.subTest(text):
+                self.write("a.cu", text + "\nint main() {}\n")
+                self.assertIn(words, self.refused("a.cu"))
+
+    def test_a_kernel_that_does_not_ask_for_its_cluster_may_have_one(self):
+        self.write("a.cu", "#include <cstdio>\n__managed__ int sum;\n"
+                           "__global__ void __cluster_dims__(2, 1, 1) k() { atomicAdd(&sum, blockIdx.x + 1); }\n"
+                           'int main() { k<<<4, 1>>>(); cudaDeviceSynchronize(); std::printf("%d\\n", sum); }\n')
+        self.nvcc("a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "10\n")
+
     # What NVIDIA's nvcc 13.0 says of the same sources.
     def test_too_much_shared_or_constant_memory_is_refused_as_by_ptxas(self):
         shared = ("__global__ void k(float* p) {{ __shared__ float a[{}]; a[threadIdx.x] = *p;"

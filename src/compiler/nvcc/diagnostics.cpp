@@ -124,6 +124,39 @@ std::string in_nvccs_words(const std::string& message) {
                           std::string(from) + " function is not allowed");
 }
 
+// What is not there, as clang finds that out, and what clang cannot know about it.
+struct absence {
+  std::string_view said;
+  std::string_view reason;
+};
+constexpr std::string_view no_clusters =
+    "thread-block clusters are not supported: blocks do not reach each other's shared memory. "
+    "__cluster_dims__ and launches with clusters are taken, for kernels that do not ask for theirs";
+constexpr absence absences[] = {
+    {"'mma.h' file not found",
+     "tensor-core fragments (nvcuda::wmma) are not supported; compute the product with the "
+     "arithmetic of float, half or double"},
+    {"no template named 'texture'",
+     "texture references are gone since CUDA 12; use a texture object (cudaCreateTextureObject) "
+     "and give it to the kernel"},
+    {"named 'cluster_group' in namespace 'cooperative_groups'", no_clusters},
+    {"named 'this_cluster' in namespace 'cooperative_groups'", no_clusters},
+    {"undeclared identifier '__cluster", no_clusters}};
+
+std::string with_reason(const std::string& message) {
+  std::string out;
+  for (const std::string& line : split(message, '\n')) {
+    if (line.empty()) continue;
+    out += line;
+    const std::string words = plain(line);
+    for (const absence& one : absences)
+      if (is_error(words) && words.find(one.said) != std::string::npos)
+        out.append(": ").append(one.reason);
+    out += '\n';
+  }
+  return out;
+}
+
 // `   12 | # include "missing.h"`, the source line that a message shows.
 bool shows_directive(const std::string& line) {
   const std::size_t bar = line.find_first_not_of(" 0123456789");
@@ -183,7 +216,8 @@ std::string merge_diagnostics(const std::string& device, const std::string& host
   for (const std::string* text : {&device, &host}) {
     if (text->empty()) continue;
     for (const std::string& message : messages_of(*text))
-      if (message != "\n" && said.insert(plain(message)).second) out += in_nvccs_words(message);
+      if (message != "\n" && said.insert(plain(message)).second)
+        out += with_reason(in_nvccs_words(message));
   }
   return out;
 }
