@@ -53,6 +53,14 @@ struct streambed_clock_hooks {
   void (*interrupt)(void* one);
   void (*exits)();               // the calling thread ends the process
   void (*depends_on_machine)();  // the run does from here on, whatever its threads do
+  // By a thread in its turn: at that time `expire` is called once, between turns, inside of a call
+  // of the runtime and on any thread. It may call the next three. The maximum: no more.
+  void (*call_at)(std::uint64_t ns, void (*expire)(std::uint64_t ns));
+  std::size_t (*wake_at)(const void* key, std::size_t count, std::uint64_t ns);
+  void* (*announce_at)(std::uint64_t ns);
+  // The other thread (null: the first) leaves its wait, as if it were interrupted, and calls
+  // `deliver` before it goes on in code of its own. 0: it runs without its turn, or has ended.
+  int (*divert)(void* one, std::uint64_t ns, void (*deliver)());
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

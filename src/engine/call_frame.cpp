@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <cstdlib>
+#include <utility>
 
 #include "base/clock_hooks.hpp"
 #include "engine/engine.hpp"
@@ -51,7 +52,20 @@ const bool calls_observed = [] {
 }();
 }  // namespace detail
 
-bool call_frame::inside() { return recorded_thread::own().depth != 0; }
+bool call_frame::inside() {
+  const recorded_thread& own = recorded_thread::own();
+  return own.depth != own.own_code_depth;
+}
+
+void call_frame::run_handlers() {
+  recorded_thread& own = recorded_thread::own();
+  while (void (*deliver)() = host_clocks::take_delivery()) {
+    const int before = std::exchange(own.own_code_depth, own.depth);
+    host_clocks::left();
+    deliver();
+    own.own_code_depth = before;
+  }
+}
 
 void call_frame::enter() {
   thread_ = &recorded_thread::own();
@@ -59,8 +73,9 @@ void call_frame::enter() {
 }
 
 void call_frame::leave() {
-  if (thread_->depth == 1) host_clocks::left();
+  if (thread_->depth == thread_->own_code_depth + 1) host_clocks::left();
   if (--thread_->depth == 0) allow_cancellation(*thread_);
+  if (!inside()) run_handlers();
 }
 
 void call_frame::begin(const char* name) {
@@ -77,6 +92,7 @@ void call_frame::stands_at(const char* file, unsigned line) {
 void call_frame::end(int status) {
   if (thread_->depth == 1) engine::instance().end_call(*thread_, status);
   if (--thread_->depth == 0) allow_cancellation(*thread_);
+  if (!inside()) run_handlers();
 }
 
 }  // namespace sb::engine

@@ -35,6 +35,8 @@ class call_frame {
   [[nodiscard]] static bool observed() { return detail::calls_observed; }
   // Whether the calling thread is inside of a call.
   [[nodiscard]] static bool inside();
+  // Runs the handlers of signals that have come for the calling thread, in the middle of a call.
+  static void run_handlers();
 
   call_frame(const call_frame&) = delete;
   call_frame& operator=(const call_frame&) = delete;

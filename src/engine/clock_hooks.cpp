@@ -103,6 +103,23 @@ void depends_on_machine() {
   model->clocks().depends_on_machine();
 }
 
+void call_at(std::uint64_t ns, void (*expire)(std::uint64_t)) {
+  const hooked_call own;
+  model->call_at(ns, expire);
+}
+std::size_t wake_at(const void* key, std::size_t count, std::uint64_t ns) {
+  const call_frame own;
+  return model->clocks().wake(key, count, ns);
+}
+void* announce_at(std::uint64_t ns) {
+  const call_frame own;
+  return model->clocks().announce_by_timer(ns);
+}
+int divert(void* one, std::uint64_t ns, void (*deliver)()) {
+  const call_frame own;
+  return model->clocks().divert(static_cast<host_clocks::thread*>(one), ns, deliver) ? 1 : 0;
+}
+
 constexpr streambed_clock_hooks hooks = {&follows,
                                          &now,
                                          &pass,
@@ -119,7 +136,11 @@ constexpr streambed_clock_hooks hooks = {&follows,
                                          &processor_time,
                                          &interrupt,
                                          &host_clocks::ends_process,
-                                         &depends_on_machine};
+                                         &depends_on_machine,
+                                         &call_at,
+                                         &wake_at,
+                                         &announce_at,
+                                         &divert};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)

@@ -1,91 +1,16 @@
 #include "engine/host_clocks.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <csignal>
-#include <cstdio>
-#include <cstring>
-#include <ctime>
 #include <utility>
 
 #include "engine/call_frame.hpp"
+#include "engine/host_thread.hpp"
 #include "engine/recorded_call.hpp"
 
 namespace sb::engine {
-
-namespace {
-
-// A thread that is silent for this long loses its turn when others wait for theirs.
-constexpr std::uint64_t patience_ns = 50'000'000;
-// The same when only the device could go on: the thread may look at memory that a kernel writes,
-// but more likely it computes.
-constexpr std::uint64_t patience_for_the_device_ns = 20 * patience_ns;
-constexpr auto period = std::chrono::milliseconds(10);  // between two looks at a silent thread
-
-// Whether a thread of the process waits for something other than a processor or a disk: what a page
-// of a file takes to come is the machine's matter, as is a busy processor.
-bool is_blocked(pid_t thread) {
-  char path[64];
-  std::snprintf(path, sizeof path, "/proc/self/task/%d/stat", static_cast<int>(thread));
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return true;
-  char text[256];
-  const ssize_t size = read(file, text, sizeof text - 1);
-  close(file);
-  text[size > 0 ? size : 0] = 0;
-  const char* name_end = std::strrchr(text, ')');  // "number (name) state ..."
-  return name_end == nullptr ||
-         (std::strncmp(name_end, ") R", 3) != 0 && std::strncmp(name_end, ") D", 3) != 0);
-}
-
-}  // namespace
-
-struct host_clocks::thread {
-  enum class state : std::uint8_t { runs, ready, waits, outside, over };
-  std::uint64_t ns = 0;
-  std::uint64_t without_processor_ns = 0;  // of these, also what was before it began
-  std::uint32_t number = 0;
-  state at = state::ready;
-  const void* key = nullptr;  // waits
-  const streambed_awaited* what = nullptr;
-  std::uint64_t until_ns = never;
-  std::uint64_t place = 0;  // among those that wait
-  bool woken = false;
-  bool interrupted = false;  // its last wait
-  bool to_interrupt = false;
-  std::uint32_t woken_by = nobody;
-  bool is_the_runtimes = false;
-  origin made;
-  bool begun = false;               // it has come for its first turn
-  std::atomic<bool> inside{false};  // it runs, and in the runtime: not silent
-  std::condition_variable turn;
-  recorded_thread* recorded = nullptr;  // while it is adopted
-  std::uint32_t traced = nobody;        // when it has ended: its number in the trace
-  pid_t id = 0;                         // once it is adopted, as the next
-  clockid_t processor_time = CLOCK_MONOTONIC;
-  std::uint64_t computed_ns = 0;  // when it was looked at last
-
-  [[nodiscard]] std::uint64_t processor_ns() const {
-    return ns - std::min(ns, without_processor_ns);
-  }
-  // When it could go on.
-  [[nodiscard]] std::uint64_t due() const {
-    if (at == state::ready) return ns;
-    return at == state::waits ? until_ns : never;
-  }
-  void interrupt_wait(std::uint64_t by_ns) {
-    if (!to_interrupt || at != state::waits || what == nullptr || !what->is_interruptible) return;
-    to_interrupt = false;
-    interrupted = true;
-    at = state::ready;
-    ns = std::max(ns, by_ns);
-  }
-};
 
 namespace {
 
@@ -144,6 +69,13 @@ host_clocks::thread* host_clocks::announce_own() {
   const std::lock_guard lock(mutex_);
   thread* made = make(ns);
   made->made = {maker, ns};
+  return made;
+}
+
+host_clocks::thread* host_clocks::announce_by_timer(std::uint64_t ns) {
+  const std::lock_guard lock(mutex_);
+  thread* made = make(ns);
+  made->made = {nobody, ns};
   return made;
 }
 
@@ -241,7 +173,8 @@ std::uint64_t host_clocks::processor_time_of_all() {
 
 bool host_clocks::over(thread* one) {
   const std::lock_guard lock(mutex_);
-  return one->at == thread::state::over;
+  one = found(one);
+  return one != nullptr && one->at == thread::state::over;
 }
 
 bool host_clocks::deterministic() {
@@ -350,6 +283,7 @@ void host_clocks::ends_process() { attached.ends_process = true; }
 // One that lost its turn goes on beside the others.
 void host_clocks::finish_device() {
   thread* me = attached.self;
+  device_.host_ends();
   std::unique_lock lock(mutex_);
   if (me == nullptr || running_ != me) return;
   ending_ = me;
@@ -396,6 +330,8 @@ void host_clocks::prepare(const void* key, std::uint64_t until_ns, const streamb
 bool host_clocks::wait() {
   thread& me = *self();
   std::unique_lock lock(mutex_);
+  if (me.at == thread::state::waits && me.deliver.load(std::memory_order_relaxed) != nullptr)
+    me.leave_wait(me.ns);
   // One that had no turn may have got it since.
   if (me.at == thread::state::runs)
     me.inside.store(true, std::memory_order_relaxed);
@@ -452,14 +388,37 @@ std::size_t host_clocks::wake_by_thread(const void* key, std::size_t count) {
   return wake_locked(key, count, me->ns, true);
 }
 
+// The program's first thread goes by null.
+host_clocks::thread* host_clocks::found(thread* one) {
+  if (one != nullptr || first_ == 0) return one;
+  const auto first = std::find_if(threads_.begin(), threads_.end(),
+                                  [this](const auto& t) { return t->id == first_; });
+  return first != threads_.end() ? first->get() : nullptr;
+}
+
+bool host_clocks::divert(thread* one, std::uint64_t ns, void (*deliver)()) {
+  const std::lock_guard lock(mutex_);
+  one = found(one);
+  if (one == nullptr || one->at == thread::state::outside || one->at == thread::state::over)
+    return false;
+  one->deliver.store(deliver, std::memory_order_relaxed);
+  if (one->at == thread::state::waits && one != running_) one->leave_wait(ns);
+  return true;
+}
+
+// Not between the two steps of a wait: the second one ends at once then, and delivers.
+void (*host_clocks::take_delivery())() {
+  thread* me = attached.self;
+  if (me == nullptr || me->deliver.load(std::memory_order_relaxed) == nullptr) return nullptr;
+  const std::lock_guard lock(attached.clocks->mutex_);
+  if (me->at == thread::state::waits) return nullptr;
+  return me->deliver.exchange(nullptr, std::memory_order_relaxed);
+}
+
 void host_clocks::interrupt(thread* one) {
   const thread* me = self();
   const std::lock_guard lock(mutex_);
-  if (one == nullptr && first_ != 0) {
-    const auto found = std::find_if(threads_.begin(), threads_.end(),
-                                    [this](const auto& t) { return t->id == first_; });
-    if (found != threads_.end()) one = found->get();
-  }
+  one = found(one);
   if (one == nullptr || one == me) return;
   one->to_interrupt = true;
   one->interrupt_wait(me->ns);
@@ -500,89 +459,6 @@ std::size_t host_clocks::wake_locked(const void* key, std::size_t count, std::ui
     ++woken;
   }
   return woken;
-}
-
-// How long a thread has been silent since it was looked at last.
-std::uint64_t host_clocks::silent_ns(thread& one) const {
-  if (!one.begun) return 0;
-  timespec now{};
-  if (clock_gettime(one.processor_time, &now) != 0) return patience_ns;
-  const std::uint64_t computed = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
-                                 static_cast<std::uint64_t>(now.tv_nsec);
-  const std::uint64_t since = computed - std::exchange(one.computed_ns, computed);
-  return is_blocked(one.id) ? std::chrono::nanoseconds(period).count() : since;
-}
-
-void host_clocks::watch() {
-  sigset_t all;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, nullptr);
-  std::unique_lock lock(mutex_);
-  std::uint64_t seen = 0;
-  std::uint64_t silent = 0;
-  while (!stopped_) {
-    watch_.wait_for(lock, period);
-    if (stopped_) return;
-    if (!stepping_ && running_ == nullptr) {
-      if (thread* beside = first_outside(); beside != nullptr && first_ready() == nullptr) {
-        step_beside(lock, *beside);
-        choose(lock);
-      }
-      seen = 0;
-      continue;
-    }
-    if (stepping_ || running_->inside.load(std::memory_order_acquire)) {
-      seen = 0;
-      continue;
-    }
-    const std::uint64_t since = silent_ns(*running_);
-    if (std::exchange(seen, turns_) != turns_) {  // the first look
-      silent = 0;
-      continue;
-    }
-    silent += since;
-    if (silent < patience_ns) continue;
-    // Once the run depends on this machine, there is nothing to be patient for.
-    const std::uint64_t patience = deterministic_ ? patience_for_the_device_ns : patience_ns;
-    if (first_ready() == nullptr && (silent < patience || device_.idle())) continue;
-    thread& lost = *std::exchange(running_, nullptr);
-    // One that has prepared to wait waits.
-    if (lost.at == thread::state::runs) lost.at = thread::state::outside;
-    deterministic_ = false;
-    step_beside(lock, lost);
-    choose(lock);
-    seen = 0;
-  }
-}
-
-host_clocks::thread* host_clocks::first_outside() {
-  const auto found = std::find_if(threads_.begin(), threads_.end(),
-                                  [](const auto& t) { return t->at == thread::state::outside; });
-  return found != threads_.end() ? found->get() : nullptr;
-}
-
-// The only thread that could run looks at memory, it seems: the device goes on event by event, and
-// the thread has time to see what each has written. Its clock will be that of the event. Kernels
-// look at what the thread has written meanwhile, for as long as they wait for memory.
-void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent) {
-  constexpr std::uint64_t look_ns = 100'000;
-  constexpr auto pause = std::chrono::microseconds(200);
-  while (!stopped_ && !stepping_ && running_ == nullptr && first_ready() == nullptr &&
-         silent.at == thread::state::outside) {
-    stepping_ = true;
-    lock.unlock();
-    const bool looks = device_.look_again();
-    const std::uint64_t next = device_.next_ns();
-    lock.lock();
-    stepping_ = false;
-    if (next == never && !looks) return;
-    if (next != never) step(lock, next);
-    (void)silent_ns(silent);
-    for (std::uint64_t looked = 0; looked < look_ns && !stopped_; looked += silent_ns(silent)) {
-      watch_.wait_for(lock, pause);
-      if (silent.at != thread::state::outside) return;
-    }
-  }
 }
 
 }  // namespace sb::engine

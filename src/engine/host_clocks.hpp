@@ -52,6 +52,7 @@ class host_clocks {
     // Nothing can happen any more. True when something did all the same.
     [[nodiscard]] virtual bool hung() = 0;
     virtual void host_ran(std::uint64_t ns) = 0;  // a thread had its turn until then
+    virtual void host_ends() {}                   // the process does: no timers any more
     // What a trace calls the calling thread; `nobody` without one.
     [[nodiscard]] virtual std::uint32_t calling_thread() { return nobody; }
 
@@ -82,6 +83,7 @@ class host_clocks {
   thread* announce(std::uint64_t ns);
   // The same for a thread that the calling one makes.
   thread* announce_own();
+  thread* announce_by_timer(std::uint64_t ns);
   struct origin {
     std::uint32_t maker = nobody;  // as calling_thread() says it
     std::uint64_t ns = 0;
@@ -121,6 +123,11 @@ class host_clocks {
   // the next one that may does; null: that of the program's first thread.
   void interrupt(thread* one);
   [[nodiscard]] bool interrupted();  // the calling thread's last wait
+  // The other thread's wait, whatever it is, ends at `ns`, and the thread calls `deliver` as soon
+  // as it runs code of its own. False: it has lost its turn, or has ended.
+  bool divert(thread* one, std::uint64_t ns, void (*deliver)());
+  // Of the calling thread, which is about to run code of its own; null: nothing is to be done.
+  [[nodiscard]] static void (*take_delivery())();
   // Who woke the calling thread from its last wait, as calling_thread() says it.
   [[nodiscard]] std::uint32_t woken_by();
   // What the calling thread named at its last prepare(); null: nothing.
@@ -146,6 +153,7 @@ class host_clocks {
   void stop();                // the process ends: nobody waits for a turn any more
 
  private:
+  thread* found(thread* one);
   void choose(std::unique_lock<std::mutex>& lock);
   void step(std::unique_lock<std::mutex>& lock, std::uint64_t ns);
   void step_beside(std::unique_lock<std::mutex>& lock, thread& silent);

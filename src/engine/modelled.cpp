@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "engine/call_frame.hpp"
 #include "engine/transfer.hpp"
 #include "model/stream_rules.hpp"
 
@@ -178,7 +179,13 @@ void modelled::release(host_wait& w) {
 
 void modelled::wait(host_wait& w) {
   const std::uint64_t begin = clocks_.now();
-  if (!w.is_released()) clocks_.wait_on(&w);
+  // Handlers of signals run meanwhile, and it goes on.
+  for (bool interrupted = true; interrupted;) {
+    call_frame::run_handlers();
+    if (w.is_released()) break;
+    clocks_.wait_on(&w);
+    interrupted = clocks_.interrupted();
+  }
   const auto waited = static_cast<double>(clocks_.now() - begin);
   const bool soon = waited < timing_.long_wait_ns && !(waited > 0 && w.after_copy);
   clocks_.turn(rounded_ns(soon ? timing_.wake_ns : timing_.long_wake_ns));
@@ -215,10 +222,19 @@ void modelled::post_operation(node& n, std::uint64_t ns) {
 
 std::uint64_t modelled::next_ns() {
   settle();
-  return events_.empty() ? host_clocks::never : events_.top().ns;
+  return std::min(expires_ns_, events_.empty() ? host_clocks::never : events_.top().ns);
 }
 
 void modelled::step() {
+  // What ends when a timer does has ended.
+  if (expires_ns_ < (events_.empty() ? host_clocks::never : events_.top().ns)) {
+    const std::uint64_t ns = std::exchange(expires_ns_, host_clocks::never);
+    now_ = std::max(now_, ns);
+    naps_in_vain_ = 0;
+    ++expired_in_vain_;
+    expire_(ns);
+    return;
+  }
   const event next = events_.top();
   events_.pop();
   if (outdated(next)) return;  // it has become slower or faster since
@@ -280,7 +296,7 @@ void modelled::step() {
 
 // It may have written what a kernel looks at.
 void modelled::host_ran(std::uint64_t ns) {
-  naps_in_vain_ = 0;
+  naps_in_vain_ = expired_in_vain_ = 0;
   if (spinners_.empty()) return;
   now_ = std::max(now_, ns);
   changed_ = true;

@@ -54,8 +54,10 @@ class modelled final : public host_clocks::events {
   void take_clocks();
   void give_clocks_back();
   std::uint64_t sleep(std::uint64_t ns);  // what is left when it was interrupted
-  bool wait_for_thread();                 // host_clocks::wait, in the trace
-  void tell_stuck();                      // what threads wait for, in the trace of a run that hangs
+  // At that time, once: between turns, on any thread. One at a time; `never`: no more.
+  void call_at(std::uint64_t ns, void (*expire)(std::uint64_t));
+  bool wait_for_thread();  // host_clocks::wait, in the trace
+  void tell_stuck();       // what threads wait for, in the trace of a run that hangs
 
   void before_submission(const node& n);  // what its call costs beside its own cost
 
@@ -79,11 +81,14 @@ class modelled final : public host_clocks::events {
   // host_clocks::events
   std::uint64_t next_ns() override;
   void step() override;
-  bool idle() const override { return events_.empty() && spinners_.empty(); }
+  bool idle() const override {
+    return events_.empty() && spinners_.empty() && expires_ns_ == host_clocks::never;
+  }
   bool look_again() override;
   bool in_vain() const override;
   bool hung() override;
   void host_ran(std::uint64_t ns) override;
+  void host_ends() override;
   std::uint32_t calling_thread() override;  // clock_hooks.cpp
 
  private:
@@ -212,7 +217,11 @@ class modelled final : public host_clocks::events {
   std::vector<std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2>> waiting_copies_;
   host_clocks::thread* host_function_thread_ = nullptr;
   std::uint64_t host_function_over_ns_ = 0;
-  const node* host_function_ = nullptr;  // that runs
+  const node* host_function_ = nullptr;            // that runs
+  std::uint64_t expires_ns_ = host_clocks::never;  // the next of the program's timers
+  void (*expire_)(std::uint64_t) = nullptr;
+  std::uint64_t expired_in_vain_ = 0;  // timers since a thread last ran
+  bool host_ends_ = false;
   stream_id last_launch_;
   std::map<std::uint32_t, std::uint64_t> brought_work_ns_;  // by thread: when it did last
   model_executor executor_;

@@ -26,6 +26,18 @@ std::uint64_t modelled::sleep(std::uint64_t ns) {
   return clocks_.interrupted() ? ns - std::min(ns, slept) : 0;
 }
 
+void modelled::call_at(std::uint64_t ns, void (*expire)(std::uint64_t)) {
+  if (host_ends_) return;
+  expires_ns_ = ns;
+  expire_ = expire;
+}
+
+// The program's last thread does what it does at the end in one turn.
+void modelled::host_ends() {
+  host_ends_ = true;
+  expires_ns_ = host_clocks::never;
+}
+
 void modelled::host_call(std::uint64_t ns) {
   ++calls_of_thread;
   call(ns);

@@ -53,6 +53,7 @@ struct asked_questions {
 
 struct recorded_thread {
   int depth = 0;               // calls that a call makes are its own business
+  int own_code_depth = 0;      // where the program's own code runs: deeper in a signal's handler
   int cancel_state = 0;        // of the program, while the thread is inside of a call
   std::uint64_t recorder = 0;  // that knows it; 0: none
   trace::number number = trace::none;

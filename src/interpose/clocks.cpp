@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "interpose/hooks.hpp"
+#include "interpose/signals.hpp"
 
 using sb::interpose::begin_ns;
 using sb::interpose::following_from_now;
@@ -20,6 +21,7 @@ namespace {
 
 constexpr std::uint64_t read_ns = 25;
 constexpr std::uint64_t yield_ns = 1000;
+constexpr std::uint64_t second_ns = 1'000'000'000;
 
 bool is_modelled(clockid_t clock) {
   switch (clock) {
@@ -56,6 +58,11 @@ bool is_time(const timespec& t) {
 
 int refused() {
   errno = EINVAL;
+  return -1;
+}
+
+int interrupted_call() {
+  errno = EINTR;
   return -1;
 }
 
@@ -153,8 +160,10 @@ SB_INTERPOSED int nanosleep(const timespec* wanted, timespec* left) {
     return real_nanosleep(wanted, left);
   }
   if (!is_time(*wanted)) return refused();
-  sleep_in_turn(*h, ns_of(*wanted));
-  return 0;
+  const std::uint64_t rest = sleep_in_turn(*h, ns_of(*wanted));
+  if (rest == 0) return 0;
+  if (left != nullptr) *left = timespec_of(rest);
+  return interrupted_call();
 }
 
 SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wanted,
@@ -166,13 +175,15 @@ SB_INTERPOSED int clock_nanosleep(clockid_t clock, int flags, const timespec* wa
   }
   if (!is_time(*wanted)) return EINVAL;
   const std::uint64_t now = h->now();
-  std::uint64_t until = now + ns_of(*wanted);
-  if ((flags & TIMER_ABSTIME) != 0) until = since_begin(clock, *wanted);
-  if (until > now)
-    sleep_in_turn(*h, until - now);
-  else
+  const bool absolute = (flags & TIMER_ABSTIME) != 0;
+  const std::uint64_t until = absolute ? since_begin(clock, *wanted) : now + ns_of(*wanted);
+  if (until <= now) {
     h->pass(read_ns);
-  return 0;
+    return 0;
+  }
+  const std::uint64_t rest = sleep_in_turn(*h, until - now);
+  if (rest != 0 && !absolute && left != nullptr) *left = timespec_of(rest);
+  return rest == 0 ? 0 : EINTR;
 }
 
 SB_INTERPOSED int usleep(useconds_t wanted) {
@@ -181,8 +192,7 @@ SB_INTERPOSED int usleep(useconds_t wanted) {
     SB_NEXT(usleep);
     return real_usleep(wanted);
   }
-  sleep_in_turn(*h, std::uint64_t{wanted} * 1000);
-  return 0;
+  return sleep_in_turn(*h, std::uint64_t{wanted} * 1000) == 0 ? 0 : interrupted_call();
 }
 
 SB_INTERPOSED unsigned sleep(unsigned wanted) {
@@ -191,8 +201,7 @@ SB_INTERPOSED unsigned sleep(unsigned wanted) {
     SB_NEXT(sleep);
     return real_sleep(wanted);
   }
-  sleep_in_turn(*h, std::uint64_t{wanted} * 1'000'000'000u);
-  return 0;
+  return static_cast<unsigned>(sleep_in_turn(*h, wanted * second_ns) / second_ns);
 }
 
 SB_INTERPOSED int sched_yield() noexcept {

@@ -8,6 +8,7 @@
 #include <cstdarg>
 
 #include "interpose/hooks.hpp"
+#include "interpose/signals.hpp"
 
 using sb::interpose::following;
 using sb::interpose::never;
@@ -60,8 +61,11 @@ int wait_in_turn(const streambed_clock_hooks& h, const futex_call& call) {
     h.cancel();
     return fails(EAGAIN);
   }
+  const sb::interpose::interruptions since;
+  const int how = h.wait();
+  if (until == never ? since.ends_restarted() : since.any()) return fails(EINTR);
   // Without a limit, an end that nobody caused is the process's: who waits looks again.
-  return h.wait() != 0 || until == never ? 0 : fails(ETIMEDOUT);
+  return how != 0 || until == never ? 0 : fails(ETIMEDOUT);
 }
 
 using system_call = long(long, ...) noexcept;

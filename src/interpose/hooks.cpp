@@ -7,6 +7,7 @@ namespace {
 
 std::atomic<const streambed_clock_hooks*> hooks{nullptr};
 std::atomic<void (*)()> start{nullptr};
+std::atomic<bool> runtime_is_there{false};
 
 }  // namespace
 
@@ -29,11 +30,17 @@ const streambed_clock_hooks* following() {
   return follows == 2 || (follows == 1 && !thread_is_the_runtimes()) ? h : nullptr;
 }
 
+bool there_is_a_runtime() { return runtime_is_there.load(std::memory_order_relaxed); }
+
 SB_INTERPOSED void streambed_set_clock_hooks(const streambed_clock_hooks* given) {
   start.store(nullptr);
+  runtime_is_there.store(given != nullptr);
   hooks.store(given, std::memory_order_release);
 }
 
-SB_INTERPOSED void streambed_set_clock_start(void (*given)()) { start.store(given); }
+SB_INTERPOSED void streambed_set_clock_start(void (*given)()) {
+  runtime_is_there.store(true);
+  start.store(given);
+}
 
 }  // namespace sb::interpose

@@ -18,6 +18,9 @@ const streambed_clock_hooks* following();
 // The same where the program first has to do with time or threads: the runtime begins.
 const streambed_clock_hooks* following_from_now();
 
+// Whether a runtime in modelled time has begun, or will: threads that do not follow it are its own.
+bool there_is_a_runtime();
+
 // True on threads that the runtime made.
 bool& thread_is_the_runtimes();
 
@@ -80,12 +83,6 @@ bool wait_until(const streambed_clock_hooks& h, const streambed_awaited& what, c
     if (how == 0) return done();
     if (how == interrupted) pthread_testcancel();
   }
-}
-
-// As the C library's sleeps, which pthread_cancel ends.
-inline void sleep_in_turn(const streambed_clock_hooks& h, std::uint64_t ns) {
-  pthread_testcancel();
-  while ((ns = h.sleep(ns)) != 0) pthread_testcancel();
 }
 
 // The next definition of the function after ours.

@@ -1,5 +1,6 @@
 // Threads and what they wait for: in modelled time a waiting thread gives its turn away.
 #include <cerrno>
+#include <csignal>
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -10,6 +11,8 @@
 #include <map>
 
 #include "interpose/hooks.hpp"
+#include "interpose/own_threads.hpp"
+#include "interpose/signals.hpp"
 
 using sb::interpose::following;
 using sb::interpose::following_from_now;
@@ -42,6 +45,8 @@ thread_table& table() {
   return *one;
 }
 
+const pthread_t first_thread = pthread_self();  // loads the library
+
 int real_lock(pthread_mutex_t* mutex) {
   SB_NEXT(pthread_mutex_lock);
   return real_pthread_mutex_lock(mutex);
@@ -71,13 +76,24 @@ void forget(pthread_t thread) {
   real_unlock(&table().lock);
 }
 
+// A signal is never for a thread of the runtime, not even before that could say so.
+sigset_t all_but_faults() {
+  sigset_t signals;
+  sigfillset(&signals);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    sigdelset(&signals, fault);
+  return signals;
+}
+
 void* begin(void* given) {
   const beginning b = *static_cast<beginning*>(given);
   delete static_cast<beginning*>(given);
   if (b.hooks == nullptr)
     sb::interpose::thread_is_the_runtimes() = true;
-  else
+  else {
     b.hooks->adopt(b.self);
+    sb::interpose::note_thread(b.self);
+  }
   return b.run(b.argument);
 }
 
@@ -163,10 +179,21 @@ int wait_for_signal(const streambed_clock_hooks& h, pthread_cond_t* condition,
   return how != 0 || until_ns == never ? 0 : ETIMEDOUT;
 }
 
+// The system ends a wait with a time limit when a handler has run, and others if it is to.
 int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t until_ns) {
-  const auto taken = [&] { return sem_trywait(semaphore) == 0; };
+  const sb::interpose::interruptions since;
+  bool is_taken = false, is_ended = false;
+  const auto over = [&] {
+    is_ended = until_ns == never ? since.ends_restarted() : since.any();
+    is_taken = !is_ended && sem_trywait(semaphore) == 0;
+    return is_ended || is_taken;
+  };
   pthread_testcancel();
-  if (taken() || sb::interpose::wait_until(h, semaphore_post, semaphore, until_ns, taken)) return 0;
+  if (over() || sb::interpose::wait_until(h, semaphore_post, semaphore, until_ns, over)) {
+    if (is_taken) return 0;
+    errno = EINTR;
+    return -1;
+  }
   if (until_ns == never) {  // the process ends
     SB_NEXT(sem_wait);
     return real_sem_wait(semaphore);
@@ -177,6 +204,28 @@ int wait_until(const streambed_clock_hooks& h, sem_t* semaphore, std::uint64_t u
 
 }  // namespace
 
+namespace sb::interpose {
+
+void start_detached_thread(const streambed_clock_hooks& h, std::uint64_t ns,
+                           const pthread_attr_t* attributes, void* (*run)(void*), void* argument) {
+  SB_NEXT(pthread_create);
+  void* self = h.announce_at(ns);
+  auto* b = new beginning{run, argument, &h, self};  // the new thread's, once there is one
+  const sigset_t blocked = all_but_faults();
+  const other_mask inherited(&blocked);
+  pthread_t made{};
+  if (real_pthread_create(&made, attributes, &begin, b) == 0) return;
+  h.withdraw(self);
+  delete b;
+}
+
+pid_t system_number(pthread_t thread) {
+  if (void* self = find(thread); self != nullptr) return number_of(self);
+  return pthread_equal(thread, first_thread) != 0 ? getpid() : 0;
+}
+
+}  // namespace sb::interpose
+
 SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attributes, routine run,
                                  void* argument) noexcept {
   SB_NEXT(pthread_create);
@@ -184,6 +233,9 @@ SB_INTERPOSED int pthread_create(pthread_t* out, const pthread_attr_t* attribute
   if (h != nullptr) note_first();  // the new one may cancel it
   void* self = h != nullptr ? h->announce() : nullptr;
   auto* b = new beginning{run, argument, h, self};  // the new thread's, once there is one
+  const sigset_t blocked = all_but_faults();
+  const sb::interpose::other_mask inherited(
+      h == nullptr && sb::interpose::there_is_a_runtime() ? &blocked : nullptr);
   const int result = real_pthread_create(out, attributes, &begin, b);
   if (result != 0) {
     if (h != nullptr) h->withdraw(self);

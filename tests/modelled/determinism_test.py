@@ -1,41 +1,13 @@
 """Programs whose threads meet in many ways: the same trace in every run, on one core and beside other
 work, or one that says that it may differ."""
 
-import os
 import re
-import subprocess
-import sys
 import unittest
 
-from runs import HERE, Runs, TOOLKIT
+from runs import Runs
 
 
 class Determinism(Runs):
-    def traces(self, source, arguments=(), status=0):
-        """What several runs print, and whether the trace says that it is deterministic. All are the same."""
-        program, first = self.program(HERE / "programs" / source), None
-        one_core = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
-        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
-        try:
-            for before in ([], one_core, ["nice"], [*one_core, "nice"]):
-                trace = self.work / "run.sbt"
-                done = subprocess.run([*before, TOOLKIT / "bin/streambed", "run", program, "--device", "h200", "--quiet",
-                                       "--trace", trace, "--force", "--", *arguments],
-                                      capture_output=True, text=True, timeout=120, cwd=self.work)
-                self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-                this = done.stdout, trace.read_bytes()
-                first = first or this
-                self.assertEqual(this[0], first[0])
-                self.assertTrue(this[1] == first[1], f"the traces differ with {before}")
-        finally:
-            for other in others:
-                other.kill()
-                other.wait()
-        run = self.explained(self.work / "run.sbt")["run"]
-        self.assertTrue(run["deterministic"])
-        self.assertEqual(run["ending"], "complete")
-        return first[0]
-
     def test_threads_are_cancelled_where_they_wait_and_clean_up(self):
         words = self.traces("cancels.cu")
         cancelled = re.findall(r"(\d) cancelled 1 cleaned 1 destroyed 1 free 1 at", words)
@@ -67,16 +39,6 @@ class Determinism(Runs):
         for threads in ("4", "8"):
             with self.subTest(threads):
                 self.assertEqual(self.traces("openmp.cu", (threads,)), f"{threads}\n")
-
-    def test_a_run_with_timers_of_the_system_says_that_it_depends_on_the_machine(self):
-        for how in ("alarm", "ualarm", "setitimer", "timer", "file", "none"):
-            with self.subTest(how):
-                done = self.run_modelled(HERE / "programs/timers.cu", arguments=(how,))
-                self.assertEqual(done.stdout, "ok\n")
-                is_deterministic = how == "none"
-                self.assertEqual(self.explained(self.work / "run.sbt")["run"]["deterministic"], is_deterministic)
-                self.assertEqual("another run may come out differently" in " ".join(done.stderr.split()),
-                                 not is_deterministic)
 
 
 if __name__ == "__main__":

@@ -63,3 +63,29 @@ class Runs(unittest.TestCase):
         self.assertEqual((self.work / "first.sbt").read_bytes(),
                          (self.work / "second.sbt").read_bytes())
         return first.stdout
+
+    def traces(self, source, arguments=(), status=0):
+        """What several runs print, beside other work and on one core. They are the same, as are their traces,
+        which say so."""
+        program, first = self.program(HERE / "programs" / source), None
+        one_core = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+        try:
+            for before in ([], one_core, ["nice"], [*one_core, "nice"]):
+                trace = self.work / "run.sbt"
+                done = subprocess.run([*before, TOOLKIT / "bin/streambed", "run", program, "--device", "h200", "--quiet",
+                                       "--trace", trace, "--force", "--", *arguments],
+                                      capture_output=True, text=True, timeout=120, cwd=self.work)
+                self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+                this = done.stdout, trace.read_bytes()
+                first = first or this
+                self.assertEqual(this[0], first[0])
+                self.assertTrue(this[1] == first[1], f"the traces differ with {before}")
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        run = self.explained(self.work / "run.sbt")["run"]
+        self.assertTrue(run["deterministic"])
+        self.assertEqual(run["ending"], "complete")
+        return first[0]
