@@ -75,7 +75,7 @@ void call_frame::enter() {
 void call_frame::leave() {
   if (thread_->depth == thread_->own_code_depth + 1) host_clocks::left();
   if (--thread_->depth == 0) allow_cancellation(*thread_);
-  if (!inside()) run_handlers();
+  if (in_modelled_time && !inside()) run_handlers();
 }
 
 void call_frame::begin(const char* name) {
@@ -92,7 +92,7 @@ void call_frame::stands_at(const char* file, unsigned line) {
 void call_frame::end(int status) {
   if (thread_->depth == 1) engine::instance().end_call(*thread_, status);
   if (--thread_->depth == 0) allow_cancellation(*thread_);
-  if (!inside()) run_handlers();
+  if (in_modelled_time && !inside()) run_handlers();
 }
 
 }  // namespace sb::engine
