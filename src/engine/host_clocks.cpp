@@ -224,9 +224,11 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
     stepping_ = true;
     lock.unlock();
     const std::uint64_t next = device_.next_ns();
+    const bool is_timer = next == device_.timer_ns();
     lock.lock();
     stepping_ = false;
     thread* first = first_ready();
+    if (is_timer && first == nullptr && ending_ == nullptr && first_outside() != nullptr) return;
     const bool hopeless = first == nullptr && (ending_ != nullptr || all_wait()) &&
                           (next == never || device_.in_vain());
     if (next != never && !hopeless && (first == nullptr || next <= first->due())) {

@@ -52,7 +52,10 @@ class host_clocks {
     // Nothing can happen any more. True when something did all the same.
     [[nodiscard]] virtual bool hung() = 0;
     virtual void host_ran(std::uint64_t ns) = 0;  // a thread had its turn until then
-    virtual void host_ends() {}                   // the process does: no timers any more
+    // Of these, when the next of the program's timers is over. While a thread runs without its turn
+    // and no other can go on, it comes by the real clock: the thread may compute for long.
+    [[nodiscard]] virtual std::uint64_t timer_ns() const { return never; }
+    virtual void host_ends() {}  // the process does: no timers any more
     // What a trace calls the calling thread; `nobody` without one.
     [[nodiscard]] virtual std::uint32_t calling_thread() { return nobody; }
 
@@ -163,6 +166,7 @@ class host_clocks {
   [[nodiscard]] bool all_wait() const;
   thread* first_outside();
   [[nodiscard]] std::uint64_t silent_ns(thread& one) const;
+  [[nodiscard]] bool timer_is_over(const thread& one, std::uint64_t silent) const;
   void watch();
   std::size_t wake_locked(const void* key, std::size_t count, std::uint64_t ns, bool by_thread);
 

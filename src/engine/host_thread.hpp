@@ -39,6 +39,7 @@ struct host_clocks::thread {
   pid_t id = 0;                         // once it is adopted, as the next
   clockid_t processor_time = CLOCK_MONOTONIC;
   std::uint64_t computed_ns = 0;  // when it was looked at last
+  std::uint64_t silent_ns = 0;    // without its turn: for how long
 
   [[nodiscard]] std::uint64_t processor_ns() const {
     return ns - std::min(ns, without_processor_ns);

@@ -222,13 +222,13 @@ void modelled::post_operation(node& n, std::uint64_t ns) {
 
 std::uint64_t modelled::next_ns() {
   settle();
-  return std::min(expires_ns_, events_.empty() ? host_clocks::never : events_.top().ns);
+  return std::min(timer_ns(), events_.empty() ? host_clocks::never : events_.top().ns);
 }
 
 void modelled::step() {
   // What ends when a timer does has ended.
-  if (expires_ns_ < (events_.empty() ? host_clocks::never : events_.top().ns)) {
-    const std::uint64_t ns = std::exchange(expires_ns_, host_clocks::never);
+  if (timer_ns() < (events_.empty() ? host_clocks::never : events_.top().ns)) {
+    const std::uint64_t ns = expires_ns_.exchange(host_clocks::never);
     now_ = std::max(now_, ns);
     naps_in_vain_ = 0;
     ++expired_in_vain_;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -81,9 +82,8 @@ class modelled final : public host_clocks::events {
   // host_clocks::events
   std::uint64_t next_ns() override;
   void step() override;
-  bool idle() const override {
-    return events_.empty() && spinners_.empty() && expires_ns_ == host_clocks::never;
-  }
+  bool idle() const override { return events_.empty() && spinners_.empty(); }
+  std::uint64_t timer_ns() const override { return expires_ns_.load(std::memory_order_relaxed); }
   bool look_again() override;
   bool in_vain() const override;
   bool hung() override;
@@ -217,8 +217,9 @@ class modelled final : public host_clocks::events {
   std::vector<std::array<std::unordered_map<std::uint32_t, std::uint32_t>, 2>> waiting_copies_;
   host_clocks::thread* host_function_thread_ = nullptr;
   std::uint64_t host_function_over_ns_ = 0;
-  const node* host_function_ = nullptr;            // that runs
-  std::uint64_t expires_ns_ = host_clocks::never;  // the next of the program's timers
+  const node* host_function_ = nullptr;  // that runs
+  // The next of the program's timers. Looked at beside the thread that has its turn.
+  std::atomic<std::uint64_t> expires_ns_{host_clocks::never};
   void (*expire_)(std::uint64_t) = nullptr;
   std::uint64_t expired_in_vain_ = 0;  // timers since a thread last ran
   bool host_ends_ = false;

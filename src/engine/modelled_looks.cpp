@@ -91,7 +91,7 @@ bool modelled::in_vain() const {
   constexpr std::uint64_t expirations_for_nobody = 1'000'000;
   if (expired_in_vain_ >= expirations_for_nobody) return true;
   const bool looks_are_due = look_ns_ != host_clocks::never;
-  return nappers_ != 0 && expires_ns_ == host_clocks::never &&
+  return nappers_ != 0 && timer_ns() == host_clocks::never &&
          events_.size() == nappers_ + (looks_are_due ? 1 : 0) &&
          naps_in_vain_ / nappers_ >= looks_of_each(napping_threads_);
 }

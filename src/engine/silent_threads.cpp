@@ -86,8 +86,10 @@ void host_clocks::watch() {
     if (silent < patience_ns) continue;
     // Once the run depends on this machine, there is nothing to be patient for.
     const std::uint64_t patience = deterministic_ ? patience_for_the_device_ns : patience_ns;
-    if (first_ready() == nullptr && (silent < patience || device_.idle())) continue;
+    const bool nothing_happens = device_.idle() && !timer_is_over(*running_, silent);
+    if (first_ready() == nullptr && (silent < patience || nothing_happens)) continue;
     thread& lost = *std::exchange(running_, nullptr);
+    lost.silent_ns = silent;
     // One that has prepared to wait waits.
     if (lost.at == thread::state::runs) lost.at = thread::state::outside;
     deterministic_ = false;
@@ -95,6 +97,12 @@ void host_clocks::watch() {
     choose(lock);
     seen = 0;
   }
+}
+
+// Whether a thread that is silent for so long would have seen the end of the next timer elsewhere.
+bool host_clocks::timer_is_over(const thread& one, std::uint64_t silent) const {
+  const std::uint64_t timer = device_.timer_ns();
+  return timer != never && one.ns + silent >= timer;
 }
 
 host_clocks::thread* host_clocks::first_outside() {
@@ -109,20 +117,25 @@ host_clocks::thread* host_clocks::first_outside() {
 void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent) {
   constexpr std::uint64_t look_ns = 100'000;
   constexpr auto pause = std::chrono::microseconds(200);
+  silent.silent_ns += silent_ns(silent);
   while (!stopped_ && !stepping_ && running_ == nullptr && first_ready() == nullptr &&
          silent.at == thread::state::outside) {
     stepping_ = true;
     lock.unlock();
     const bool looks = device_.look_again();
-    const std::uint64_t next = device_.next_ns();
+    std::uint64_t next = device_.next_ns();
     lock.lock();
     stepping_ = false;
+    if (next == device_.timer_ns() && !timer_is_over(silent, silent.silent_ns)) next = never;
     if (next == never && !looks) return;
     if (next != never) step(lock, next);
-    (void)silent_ns(silent);
-    for (std::uint64_t looked = 0; looked < look_ns && !stopped_; looked += silent_ns(silent)) {
+    silent.silent_ns += silent_ns(silent);
+    for (std::uint64_t looked = 0; looked < look_ns && !stopped_;) {
       watch_.wait_for(lock, pause);
       if (silent.at != thread::state::outside) return;
+      const std::uint64_t since = silent_ns(silent);
+      looked += since;
+      silent.silent_ns += since;
     }
   }
 }

@@ -144,6 +144,10 @@ class Timers(Runs):
                                  arguments=("stuck",))
         self.assertIn("the program hangs", done.stderr)
 
+    def test_a_timer_is_not_over_while_the_program_waits_for_something_outside(self):
+        done = self.run_modelled(HERE / "programs/timers.cu", "--quiet", arguments=("watched",))
+        self.assertEqual(done.stdout, "0\nhits 0\nend\n")
+
     def test_timers_of_processor_time_and_signals_to_silent_threads_depend_on_the_machine(self):
         for how in ("virtual", "profiled", "processor", "silent"):
             with self.subTest(how):

@@ -7,6 +7,7 @@
 
 #include <condition_variable>
 #include <csetjmp>
+#include <cstdlib>
 #include <mutex>
 
 namespace {
@@ -309,6 +310,15 @@ void silent() {
   while (hits == 0) {
   }
 }
+// A thread that waits for something outside, long, but not as long as its timer.
+void watched() {
+  handle(SIGALRM, 0);
+  alarm(600);
+  std::printf("%d\n", std::system("sleep 2"));
+  spin<<<1, 1>>>(ms);
+  cudaDeviceSynchronize();
+  std::printf("hits %d\n", static_cast<int>(hits));
+}
 void never_started() {
   const itimerval none{};
   std::printf("%u %d\n", alarm(0), setitimer(ITIMER_PROF, &none, nullptr));
@@ -378,5 +388,6 @@ int main(int, char** arguments) {
                          {"profiled", profiled_time},
                          {"processor", processor_timer},
                          {"silent", silent},
+                         {"watched", watched},
                          {"never", never_started}});
 }
