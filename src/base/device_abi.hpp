@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 14;
+inline constexpr std::uint32_t version = 15;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -134,6 +134,15 @@ struct thread_context {
 
 using kernel_entry = void (*)(const char* params, thread_context* self);
 
+// What blocks a version of a kernel is for: all of these hold for them.
+enum block_needs : std::uint32_t {
+  needs_whole_rows = 1,   // no warp goes on in the next row
+  needs_one_layer = 2,    // z is 1
+  needs_whole_warps = 4,  // each warp has 32 threads
+  needs_few_blocks = 8,   // along x: an int counts their threads, whatever their size
+};
+inline constexpr std::uint32_t few_blocks = 1u << 21;
+
 // Of is_straight: nor does it compute with floats, whatever their mode.
 inline constexpr std::uint32_t straight_without_floats = 2;
 
@@ -159,20 +168,33 @@ struct kernel_info {
   std::uint32_t row_width;  // rows are for blocks of this width only; 0: of any
   // It may touch memory that none of its pointer parameters leads to. Never 0 by mistake.
   std::uint32_t reaches_other_memory;
-  // The same kernel for blocks with warps that are not within one row. If that has one of its own,
-  // that is for those of them with several layers (z). Null: this one runs all.
-  const kernel_info* for_broken_rows;
+  std::uint32_t needs;  // block_needs
+  // The same kernel for other blocks, or for some of them. Null: this one runs all.
+  const kernel_info* otherwise;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
   const kernel_info* counted;
 };
 
-// Which of them runs blocks of this size.
-inline const kernel_info& variant_for(const kernel_info& kernel, std::uint32_t x, std::uint32_t y,
-                                      std::uint32_t z) {
-  const bool whole_rows = x % 32 == 0 || (y == 1 && z == 1);
-  if (kernel.for_broken_rows == nullptr || whole_rows) return kernel;
-  const kernel_info& broken = *kernel.for_broken_rows;
-  return broken.for_broken_rows == nullptr || z == 1 ? broken : *broken.for_broken_rows;
+// What the blocks of a launch are to its kernel's versions.
+struct block_shape {
+  std::uint32_t x, y, z;
+  std::uint32_t blocks_along_x;
+};
+
+inline bool serves(const kernel_info& kernel, const block_shape& block) {
+  const std::uint32_t has =
+      (block.x % 32 == 0 || (block.y == 1 && block.z == 1) ? needs_whole_rows : 0u) |
+      (block.z == 1 ? needs_one_layer : 0u) |
+      (block.x * block.y * block.z % 32 == 0 ? needs_whole_warps : 0u) |
+      (block.blocks_along_x <= few_blocks ? needs_few_blocks : 0u);
+  return (kernel.needs & ~has) == 0;
+}
+
+// Which of them runs these blocks.
+inline const kernel_info& variant_for(const kernel_info& kernel, const block_shape& block) {
+  const kernel_info* one = &kernel;
+  while (one->otherwise != nullptr && !serves(*one, block)) one = one->otherwise;
+  return *one;
 }
 
 // Warp operations carry 64-bit payloads; 32-bit ones are zero-extended by the headers.

@@ -22,7 +22,8 @@ status make_operation(engine::kernel_operation& operation, const void* stub,
   if (const status s = check_shape(**kernel, stub, shape, device); s != status::success) return s;
   const abi::kernel_info& info = **kernel;
   if (info.param_count != 0 && arguments == nullptr) return status::invalid_value;
-  operation.kernel = &abi::variant_for(info, shape.block.x, shape.block.y, shape.block.z);
+  operation.kernel =
+      &abi::variant_for(info, {shape.block.x, shape.block.y, shape.block.z, shape.grid.x});
   operation.grid = {shape.grid.x, shape.grid.y, shape.grid.z};
   operation.block = {shape.block.x, shape.block.y, shape.block.z};
   operation.dynamic_shared_bytes = static_cast<std::uint32_t>(shape.dynamic_shared);

@@ -41,7 +41,7 @@ class loaded_kernels {
     work& before = found->second;
     if (first) {
       before = newest = pending();
-      for (auto* other = kernel->for_broken_rows; other; other = other->for_broken_rows) {
+      for (auto* other = kernel->otherwise; other; other = other->otherwise) {
         loading_.try_emplace(other, before);
       }
     }

@@ -5,13 +5,14 @@ Lanes may return one by one: `alive` are those that have not. What a lane gets f
 
 import tangled
 
-PARAMETERS = "u32 lane, u32 below, u32 alive, "
+PARAMETERS = "u32 lane, u32 below, u32 alive, u32 gw, "
 
 
 class Whole(tangled.Tangled):
     def __init__(self, rng, name):
         super().__init__(rng, name)
         self.keeps = rng.random() < 0.25
+        self.full = rng.random() < 0.35  # ways that are the same for a warp where each has 32 lanes
         self.budget += rng.randint(2, 8)
 
     def mask(self):
@@ -19,6 +20,8 @@ class Whole(tangled.Tangled):
 
     def way(self):
         """The warp's number in other words, with and without a sign."""
+        if self.full and self.rng.random() < 0.3:
+            return self.rng.choice(["gw % 3 == 1", "gw < s", "gw == 0", "gw / 2 == 1", "(gw & 1) != 0", "gw > 2"])
         if self.rng.random() < 0.6:
             return super().way()
         return self.rng.choice(["(int)t / 32 == 0", "(int)t / 32 == 1", "(int)t / 32 != 2", "(int)t / 32 < 2", "(int)t >> 5 == 0",
@@ -54,9 +57,21 @@ class Whole(tangled.Tangled):
         known = [f"+= __popc(__ballot_sync(alive, {self.condition()}));", f"^= __any_sync(~0u, {self.condition()});",
                  f"+= __reduce_add_sync(alive, {self.value()} & 255u);", f"= __reduce_max_sync(alive, {self.value()});",
                  f"^= __shfl_sync(alive, {self.way_value()}, __ffs(alive) - 1);"]
+        if self.full and self.rng.random() < 0.4:
+            return self.follow()
         first = [f"= __shfl_sync(~0u, {self.value()}, 0);"] if not self.returns else []
         some = [f"= __shfl_sync(alive, {self.value()}, __ffs(alive) - 1);"] if self.rng.random() < 0.2 else []
         self.emit(f"{self.rng.choice('de')} {self.rng.choice(known + first + some)}")
+
+    def follow(self):
+        """What any lane says counts where it is there."""
+        got, to = self.name_of("v"), self.rng.choice("de")
+        if self.returns or self.rng.random() < 0.3:
+            self.emit(f"int {got}; {to} += __match_all_sync(alive, {self.value()} & 1u, &{got}) != 0 ? 3u : 5u; {to} ^= {got};")
+            return
+        lane = self.rng.choice(["5", "31", "(w + 3) & 31", "(d & 31)", "__ffs(__ballot_sync(~0u, a & 4u)) & 31"])
+        self.emit(f"const u32 {got} = __shfl_sync(~0u, {self.value()}, {lane});")
+        self.emit(f"{to} = threads % 32 == 0 ? {got} : 3u;")
 
     def among(self):
         """Only the lanes of a condition meet."""
@@ -130,10 +145,11 @@ class Whole(tangled.Tangled):
         text = super().text()
         # Functions know their warp, too.
         text = text.replace("u32 t, u32 g, ", "u32 t, u32 g, " + PARAMETERS)
-        text = text.replace("(own, in, r, t, g, ", "(own, in, r, t, g, lane, below, alive, ")
+        text = text.replace("(own, in, r, t, g, ", "(own, in, r, t, g, lane, below, alive, gw, ")
         at = text.index("\n  u32 a = ", text.rindex("__global__"))
         known = ("\n  const u32 lane = t & 31, there = threads - (t & ~31u), below = (1u << lane) - 1;"
-                 "\n  u32 alive = there >= 32 ? ~0u : (1u << there) - 1;")
+                 "\n  u32 alive = there >= 32 ? ~0u : (1u << there) - 1;"
+                 "\n  const u32 gw = threads % 32 == 0 ? g / 32 : w;")
         if self.keeps:
             known += "\n  u32 p[8]; for (u32 z = 0; z < 8; ++z) p[z] = z * 7u + t;"
         return text[:at] + known + text[at:]

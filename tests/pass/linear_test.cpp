@@ -21,27 +21,27 @@ std::vector<int> numbers(unsigned count) {
 TEST_P(linear_warps, rows_that_break_warps_need_no_fibers) {
   for (const char* name : {"places", "written_otherwise"}) {
     const abi::kernel_info& kernel = device.kernel(name);
-    const abi::kernel_info* broken = kernel.for_broken_rows;
+    const abi::kernel_info* broken = kernel.otherwise;
     ASSERT_NE(broken, nullptr) << name;
     EXPECT_EQ(kernel.mode, abi::kernel_mode::loop) << name;
     EXPECT_EQ(broken->mode, abi::kernel_mode::loop) << name;
     EXPECT_EQ(broken->static_shared_bytes, kernel.static_shared_bytes);
     EXPECT_STREQ(broken->name, name);  // timelines name it as the program does
-    EXPECT_EQ(&abi::variant_for(kernel, 100, 1, 1), &kernel);
-    EXPECT_EQ(&abi::variant_for(kernel, 64, 4, 2), &kernel);
-    EXPECT_EQ(&abi::variant_for(kernel, 16, 16, 1), broken);
-    EXPECT_EQ(&abi::variant_for(kernel, 5, 7, 3), broken);
+    EXPECT_EQ(&abi::variant_for(kernel, {100, 1, 1, 1}), &kernel);
+    EXPECT_EQ(&abi::variant_for(kernel, {64, 4, 2, 1}), &kernel);
+    EXPECT_EQ(&abi::variant_for(kernel, {16, 16, 1, 1}), broken);
+    EXPECT_EQ(&abi::variant_for(kernel, {5, 7, 3, 1}), broken);
   }
 }
 
 TEST_P(linear_warps, layers_that_a_kernel_does_not_know_have_a_block_function_of_their_own) {
   for (const char* name : {"sum_of_tile", "some_stay", "rows_of_layers"}) {
     const abi::kernel_info& kernel = device.kernel(name);
-    ASSERT_NE(kernel.for_broken_rows, nullptr) << name;
-    const abi::kernel_info& rows = abi::variant_for(kernel, 16, 16, 1);
-    const abi::kernel_info& layers = abi::variant_for(kernel, 16, 2, 4);
+    ASSERT_NE(kernel.otherwise, nullptr) << name;
+    const abi::kernel_info& rows = abi::variant_for(kernel, {16, 16, 1, 1});
+    const abi::kernel_info& layers = abi::variant_for(kernel, {16, 2, 4, 1});
     EXPECT_EQ(rows.mode, abi::kernel_mode::loop) << name;
-    EXPECT_EQ(abi::variant_for(kernel, 64, 2, 4).mode, abi::kernel_mode::loop) << name;
+    EXPECT_EQ(abi::variant_for(kernel, {64, 2, 4, 1}).mode, abi::kernel_mode::loop) << name;
     EXPECT_EQ(layers.mode, abi::kernel_mode::loop) << name;
     EXPECT_NE(&rows, &layers) << name;
   }
@@ -51,9 +51,9 @@ TEST_P(linear_warps, a_kernel_that_is_written_for_one_row_has_a_block_function_f
   for (const char* name : {"one_row", "one_row_in_parts"}) {
     const abi::kernel_info& kernel = device.kernel(name);
     EXPECT_EQ(kernel.mode, abi::kernel_mode::loop) << name;
-    EXPECT_EQ(abi::variant_for(kernel, 16, 16, 1).mode, abi::kernel_mode::loop) << name;
-    EXPECT_EQ(abi::variant_for(kernel, 5, 7, 3).mode, abi::kernel_mode::loop) << name;
-    EXPECT_NE(&abi::variant_for(kernel, 16, 16, 1), &kernel) << name;
+    EXPECT_EQ(abi::variant_for(kernel, {16, 16, 1, 1}).mode, abi::kernel_mode::loop) << name;
+    EXPECT_EQ(abi::variant_for(kernel, {5, 7, 3, 1}).mode, abi::kernel_mode::loop) << name;
+    EXPECT_NE(&abi::variant_for(kernel, {16, 16, 1, 1}), &kernel) << name;
   }
 }
 

@@ -23,8 +23,8 @@ struct whole_warps : testing::TestWithParam<const char*> {
     EXPECT_EQ(data, expected) << kernel << " in blocks of " << block.x << "x" << block.y;
   }
 
-  abi::kernel_mode mode(const char* kernel, dims block = {64}) const {
-    return abi::variant_for(device.kernel(kernel), block.x, block.y, block.z).mode;
+  abi::kernel_mode mode(const char* kernel, dims block = {64}, std::uint32_t blocks = 1) const {
+    return abi::variant_for(device.kernel(kernel), {block.x, block.y, block.z, blocks}).mode;
   }
 };
 
@@ -89,8 +89,62 @@ TEST_P(whole_warps, rounds_may_pass_without_a_barrier) {
 TEST_P(whole_warps, a_warp_goes_the_way_that_its_first_lane_says) {
   ASSERT_EQ(mode("as_the_first_says"), abi::kernel_mode::loop);
   expect_as_with_fibers("as_the_first_says", {1}, {128}, numbers(128));
-  ASSERT_EQ(mode("as_another_says"), abi::kernel_mode::fibers);
-  expect_as_with_fibers("as_another_says", {1}, {128}, numbers(128), 3);
+}
+
+TEST_P(whole_warps, a_warp_goes_the_way_that_any_lane_says_where_that_is_there) {
+  for (dims block : {dims{128}, dims{32, 3}, dims{16, 16}, dims{8, 4, 2}}) {
+    ASSERT_EQ(mode("as_another_says", block), abi::kernel_mode::loop) << block.x;
+    for (int lane : {0, 3, 31, 37}) {
+      expect_as_with_fibers("as_another_says", {1}, block, numbers(128), lane);
+    }
+  }
+  for (dims block : {dims{31}, dims{100}, dims{24, 3}}) {
+    EXPECT_EQ(mode("as_another_says", block), abi::kernel_mode::fibers) << block.x;
+  }
+}
+
+TEST_P(whole_warps, a_warp_goes_the_way_that_all_of_its_lanes_agree_on) {
+  ASSERT_EQ(mode("as_all_say"), abi::kernel_mode::loop);
+  // The second warp agrees, and the last one, which has four lanes.
+  const unsigned threads = 100;
+  std::vector<int> data = numbers(threads), expected(threads);
+  for (unsigned t = 32; t < 64; ++t) data[t] |= 8;
+  for (unsigned first = 0; first < threads; first += 32) {
+    int sum = 0;
+    for (unsigned t = first; t < threads && t < first + 32; ++t) sum += data[t];
+    for (unsigned t = first; t < threads && t < first + 32; ++t) {
+      expected[t] = first == 32 || first == 96 ? data[t] + sum : 2 * data[t];
+    }
+  }
+  device.run("as_all_say", {1}, {threads}, 0, data.data());
+  EXPECT_EQ(data, expected);
+}
+
+TEST_P(whole_warps, the_warps_number_in_the_grid_is_one_where_blocks_are_of_whole_warps) {
+  for (const char* kernel : {"by_number_in_grid", "by_unsigned_number_in_grid",
+                             "by_number_of_tiles", "by_number_of_any"}) {
+    for (dims block : {dims{32}, dims{96}, dims{256}}) {
+      ASSERT_EQ(mode(kernel, block), abi::kernel_mode::loop) << kernel;
+      for (int limit : {0, 4, 100}) {
+        expect_as_with_fibers(kernel, {5}, block, numbers(5 * block.x), limit);
+      }
+    }
+    EXPECT_EQ(mode(kernel, {48}), abi::kernel_mode::fibers) << kernel;
+    EXPECT_EQ(mode(kernel, {31}), abi::kernel_mode::fibers) << kernel;
+    EXPECT_EQ(mode(kernel, {64}, (1u << 21) + 1), abi::kernel_mode::fibers) << kernel;
+  }
+  for (const char* kernel : {"by_number_of_tiles", "by_number_of_any"}) {
+    for (dims block : {dims{16, 16}, dims{24, 4}, dims{32, 3}, dims{64, 2}}) {
+      ASSERT_EQ(mode(kernel, block), abi::kernel_mode::loop) << kernel;
+      expect_as_with_fibers(kernel, {5}, block, numbers(5 * block.x * block.y), 4);
+    }
+    EXPECT_EQ(mode(kernel, {24, 3}), abi::kernel_mode::fibers) << kernel;
+  }
+  for (dims block : {dims{4, 4, 4}, dims{8, 3, 4}, dims{32, 2, 2}}) {
+    ASSERT_EQ(mode("by_number_of_any", block), abi::kernel_mode::loop);
+    const unsigned threads = block.x * block.y * block.z;
+    expect_as_with_fibers("by_number_of_any", {3, 2}, block, numbers(6 * threads), 4);
+  }
 }
 
 TEST_P(whole_warps, rows_may_break_warps) {

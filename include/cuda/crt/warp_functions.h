@@ -52,7 +52,9 @@ SB_FN Type __sb_from_payload(unsigned long long payload) {
     return __sb_rt_match(mask, 0, __sb_to_payload(value), 0);                          \
   }                                                                                    \
   SB_MEETING_FN unsigned __match_all_sync(unsigned mask, type value, int* predicate) { \
-    return __sb_rt_match(mask, 1, __sb_to_payload(value), predicate);                  \
+    const unsigned same = __sb_rt_match(mask, 1, __sb_to_payload(value), 0);           \
+    *predicate = same != 0;                                                            \
+    return same;                                                                       \
   }
 
 #define SB_FOR_WARP_TYPE(type) SB_SHUFFLES(type) SB_MATCHES(type)

@@ -83,7 +83,8 @@ class block_builder : public lockstep_builder {
       return true;
     }
     drop_marks(region);
-    Function* aligned = knows_more_if_aligned(region) ? build_aligned(region) : nullptr;
+    Function* aligned =
+        !is_small(region) && knows_more_if_aligned(region) ? build_aligned(region) : nullptr;
     Function* warp = build_warp_function(kernel_, region);
     if (warp && is_small(*warp)) {
       Function* plain = without_vectors(*warp);
@@ -188,6 +189,16 @@ void shorten_rows(kernel& kernel, std::uint64_t bytes_per_thread) {
   }
 }
 
+// Of the blocks that a body with warp operations runs.
+std::uint32_t needs_of(const Function& body) {
+  const std::uint32_t aligned =
+      has_aligned_warps(body) ? abi::needs_whole_warps | abi::needs_few_blocks : 0u;
+  if (!has_linear_warps(body)) {
+    return aligned | abi::needs_whole_rows;
+  }
+  return aligned | (is_for_one_layer(body) ? abi::needs_one_layer : 0u);
+}
+
 void replace_body(kernel& kernel, Function& function) {
   kernel.body->eraseFromParent();
   kernel.body = &function;
@@ -239,8 +250,8 @@ bool build(kernel& kernel, preparation& how) {
     std::uint64_t most_bytes = most_context_bytes / kernel.max_threads;
     if (builder.plan(barriers, cuts, most_bytes, most_private_bytes) && builder.build()) {
       shorten_rows(kernel, builder.context_bytes());
+      kernel.needs = warps_meet ? needs_of(body) : 0;
       replace_body(kernel, function);
-      kernel.needs_whole_warps = warps_meet;
       return true;
     }
     function.eraseFromParent();
@@ -262,8 +273,11 @@ bool build_for_leaving_threads(kernel& kernel) {
   return lead_leaving_threads(*kernel.body, how.barriers, how.needed) && build(kernel, how);
 }
 
-bool build_for_resumed_threads(kernel& kernel) {
+bool build_for_resumed_threads(kernel& kernel, bool aligned) {
   preparation how;
+  if (aligned) {
+    mark_aligned_warps(*kernel.body);
+  }
   how.barriers = resume_threads(*kernel.body);
   return !how.barriers.empty() && build(kernel, how);
 }

@@ -15,7 +15,8 @@ bool build_block_function(kernel& kernel);
 // The same for a kernel that some threads leave before the others meet (leaving_threads.hpp). Where
 // it is false the body is of no more use.
 bool build_for_leaving_threads(kernel& kernel);
-// And for one whose threads come to different barriers (resumed_threads.hpp).
-bool build_for_resumed_threads(kernel& kernel);
+// And for one whose threads come to different barriers (resumed_threads.hpp): in blocks of whole
+// warps only, if they are to be `aligned`.
+bool build_for_resumed_threads(kernel& kernel, bool aligned);
 
 }  // namespace sb::pass

@@ -57,6 +57,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.row_threads),
       number(kernel.row_width),
       number(kernel.reaches_other_memory),
+      number(kernel.needs),
       other(kernel.fallback),
       other(kernel.counted),
   };

@@ -40,7 +40,7 @@ struct kernel {
   bool threads_are_alike = false;  // loop mode: one thread stands for all of its block
   // Loop mode: something looks at self->tid; or it calls another function, which may do anything.
   bool stores_thread_index = false;
-  bool needs_whole_warps = false;  // loop mode: only for blocks whose rows are whole warps
+  std::uint32_t needs = 0;  // loop mode: abi::block_needs
   bool syncs_grid = false;
   bool reaches_other_memory = false;  // other_memory.hpp
   bool is_straight = false;           // loop mode: no loop, no call of the engine

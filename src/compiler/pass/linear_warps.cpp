@@ -130,6 +130,10 @@ void make_warps_linear(const kernel& kernel, linear_blocks serves) {
 
 bool has_linear_warps(const Function& function) { return function.hasFnAttribute(linear_mark); }
 
+bool is_for_one_layer(const Function& function) {
+  return function.getFnAttribute(linear_mark).getValueAsString() == one_layer;
+}
+
 bool is_seldom_run(const Function& function) {
   return function.getFnAttribute(linear_mark).getValueAsString() == seldom;
 }
@@ -172,7 +176,7 @@ thread_place place_of(IRBuilder<>& builder, Value* linear) {
   Value* width = size("__sb_ntid_x");
   Value* row = divided(linear, width);
   Value* x = builder.CreateNUWSub(linear, builder.CreateNUWMul(row, width));
-  if (function.getFnAttribute(linear_mark).getValueAsString() == one_layer) {
+  if (is_for_one_layer(function)) {
     return {{x, row, builder.getInt32(0)}};
   }
   Value* height = size("__sb_ntid_y");

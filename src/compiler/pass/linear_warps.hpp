@@ -24,6 +24,8 @@ bool takes_rows(const kernel& kernel);
 void make_warps_linear(const kernel& kernel, linear_blocks serves);
 // Whether the function is such a body, or was made of one.
 bool has_linear_warps(const llvm::Function& function);
+// Whether it is for blocks of one layer only.
+bool is_for_one_layer(const llvm::Function& function);
 // And whether it is for blocks that the kernel is not written for: several rows where it only knows
 // x, several layers where it does not know z. It is to be small rather than quick.
 bool is_seldom_run(const llvm::Function& function);

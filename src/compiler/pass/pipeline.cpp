@@ -96,7 +96,9 @@ bool build_in_any_way(kernel& one) {
            one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); })) ||
       build_block_function(one) ||
       build_of_copy(one, [&] { return build_for_leaving_threads(one); }) ||
-      build_of_copy(one, [&] { return build_for_resumed_threads(one); });
+      build_of_copy(one, [&] { return build_for_resumed_threads(one, false); }) ||
+      (has_warp_meetings(*one.body) &&
+       build_of_copy(one, [&] { return build_for_resumed_threads(one, true); }));
   if (one.syncs_grid && !built) {
     unmake_grid_barriers(*one.body);
   } else if (one.syncs_grid) {
@@ -133,7 +135,7 @@ bool build_in_parts(kernel& one) {
   one.body = both;
   one.row_threads = start.row_threads;
   one.row_width = start.row_width;
-  one.needs_whole_warps = rest.needs_whole_warps;
+  one.needs = rest.needs;
   return true;
 }
 
@@ -158,23 +160,30 @@ std::optional<kernel> build_linear(const kernel& with_fibers, std::string symbol
   return linear;
 }
 
-// Versions for blocks whose rows break warps. Where there can be no block function, they get the
-// one with fibers.
-void add_linear_warps(kernel& one, const kernel& with_fibers, std::vector<kernel>& others) {
-  auto rows = takes_rows(with_fibers)
-                  ? build_linear(with_fibers, one.symbol + ".rows", linear_blocks::of_one_layer)
-                  : std::nullopt;
-  auto all = build_linear(with_fibers, one.symbol + ".linear", linear_blocks::all);
-  others.push_back(all ? *all : with_fibers);
-  one.fallback = others.back().symbol;
-  if (rows) {
-    rows->fallback = one.fallback;
-    one.fallback = rows->symbol;
-    others.push_back(*rows);
+// Versions for blocks that the kernel's own block function is not for. Those of which none is for
+// get the one with fibers.
+void add_other_versions(kernel& one, const kernel& with_fibers, std::vector<kernel>& others) {
+  std::vector<kernel> chain;  // in the order in which they are asked
+  auto add = [&](const char* name, linear_blocks serves) {
+    if (auto made = build_linear(with_fibers, one.symbol + name, serves)) {
+      chain.push_back(*made);
+    }
+  };
+  if (takes_rows(with_fibers)) {
+    add(".rows", linear_blocks::of_one_layer);
   }
-  if (all) {
+  add(".linear", linear_blocks::all);
+  if (chain.empty() || chain.back().needs != 0) {
+    chain.push_back(with_fibers);
+  } else {
     with_fibers.body->eraseFromParent();
   }
+  for (std::size_t i = chain.size(); i-- > 1;) {
+    chain[i - 1].fallback = chain[i].symbol;
+    others.push_back(chain[i]);
+  }
+  others.push_back(chain.front());
+  one.fallback = chain.front().symbol;
 }
 
 // Makes the block function of a kernel that can have one. Where it serves some blocks only, the
@@ -207,8 +216,8 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks,
   } else if (in_rows && !joined) {
     loop_over_blocks(*one.body);
   }
-  if (one.mode != abi::kernel_mode::fibers && one.needs_whole_warps) {
-    add_linear_warps(one, with_fibers, fallbacks);
+  if (one.mode != abi::kernel_mode::fibers && one.needs != 0) {
+    add_other_versions(one, with_fibers, fallbacks);
     return;
   }
   if (with_fibers.body != one.body && with_fibers.symbol != one.symbol) {

@@ -98,10 +98,7 @@ enum class lane_count { none, wraps, plain };  // it may be negative; never
 // The thread's x, or its linear index, or one of these behind whole warps.
 lane_count counts_lanes(const Value* value, warp_shape warps) {
   value = before_extension(value);
-  if (warps.is_linear) {
-    return calls(value, {"__sb_linear_tid"}) ? lane_count::plain : lane_count::none;
-  }
-  if (calls(value, {"__sb_tid_x", "__sb_linear_tid"})) {
+  if (calls(value, {"__sb_linear_tid"}) || (!warps.is_linear && calls(value, {"__sb_tid_x"}))) {
     return lane_count::plain;
   }
   const Value* one = nullptr;
@@ -113,24 +110,43 @@ lane_count counts_lanes(const Value* value, warp_shape warps) {
                                                 PatternMatch::m_Value(other))))) {
     return lane_count::none;
   }
-  auto is_x = [](const Value* term) { return calls(before_extension(term), {"__sb_tid_x"}); };
-  if (!is_x(one)) {
+  auto is_behind = [&](const Value* before) {
+    return counts_whole_warps(before, warps) ||
+           (!warps.is_linear && counts_threads_above(before) && is_of_row(before));
+  };
+  if (!is_behind(other)) {
     std::swap(one, other);
   }
-  if (is_x(one)) {
-    if (!(counts_threads_above(other) && is_of_row(other)) &&
-        !counts_whole_warps(other, warps.is_aligned)) {
-      return lane_count::none;
-    }
-    return most_of(value) || (warps.is_aligned && counts_threads_before(other)) ? lane_count::plain
-                                                                                : lane_count::wraps;
+  lane_count counts = is_behind(other) ? counts_lanes(one, warps) : lane_count::none;
+  if (counts == lane_count::none) {
+    return counts;
   }
-  if (!counts_whole_warps(other, warps.is_aligned)) {
-    std::swap(one, other);
+  bool is_first_of_its_kind = calls(before_extension(one), {"__sb_tid_x", "__sb_linear_tid"});
+  bool is_plain = most_of(value) || (counts == lane_count::plain && warps.is_aligned &&
+                                     is_first_of_its_kind && counts_threads_before(other));
+  return is_plain ? lane_count::plain : lane_count::wraps;
+}
+
+// `if (t / 32 == 2)`, as LLVM writes it for a `t` with a sign: `t - 64 < 32`, and for none
+// `t + 31 < 63`. Numbers that are not negative are in such a range with their whole warp, or
+// without.
+bool compares_whole_warps(const Instruction& inst, warp_shape warps) {
+  CmpInst::Predicate predicate;
+  const Value* number = nullptr;
+  const APInt* shift = nullptr;
+  const APInt* size = nullptr;
+  if (!PatternMatch::match(&inst,
+                           PatternMatch::m_ICmp(predicate,
+                                                PatternMatch::m_Add(PatternMatch::m_Value(number),
+                                                                    PatternMatch::m_APInt(shift)),
+                                                PatternMatch::m_APInt(size))) ||
+      (predicate != CmpInst::ICMP_ULT && predicate != CmpInst::ICMP_UGT)) {
+    return false;
   }
-  return counts_whole_warps(other, warps.is_aligned) && counts_lanes(one, warps) != lane_count::none
-             ? lane_count::wraps
-             : lane_count::none;
+  // Below the size, or not.
+  APInt end = predicate == CmpInst::ICMP_ULT ? *size : *size + 1;
+  return shift->isStrictlyPositive() && end.sgt(*shift) && (end - *shift).countr_zero() >= 5 &&
+         counts_lanes(number, warps) == lane_count::plain;
 }
 
 // Cut off or compared at a multiple of 32, such a number is the same for all lanes.
@@ -142,7 +158,7 @@ bool is_same_in_warp(const Instruction& inst, warp_shape warps) {
   }
   lane_count counts = counts_lanes(inst.getOperand(0), warps);
   if (counts == lane_count::none) {
-    return false;
+    return compares_whole_warps(inst, warps);
   }
   if (inst.getOpcode() == Instruction::And) {
     return number->countr_zero() >= 5;
@@ -202,29 +218,42 @@ bool has_barrier(const BasicBlock& block) {
   });
 }
 
-// All lanes of the warp, from the one that every warp has.
-bool takes_from_first(const CallBase& shuffle) {
+// All lanes of the warp, from one of them.
+bool takes_from_lane(const CallBase& shuffle) {
   auto is = [&](unsigned argument, std::uint32_t number) {
     auto* given = dyn_cast<ConstantInt>(shuffle.getArgOperand(argument));
     return given && given->getZExtValue() == number;
   };
-  return is(0, ~0u) && is(1, static_cast<std::uint32_t>(abi::shuffle_kind::index)) && is(3, 0) &&
-         is(4, 32);
+  return is(0, ~0u) && is(1, static_cast<std::uint32_t>(abi::shuffle_kind::index)) && is(4, 32);
+}
+
+// From the one that every warp has.
+bool takes_from_first(const CallBase& shuffle) {
+  auto* lane = dyn_cast<ConstantInt>(shuffle.getArgOperand(3));
+  return takes_from_lane(shuffle) && lane && lane->isZero();
+}
+
+// Whether all lanes bring the same.
+bool asks_for_all(const CallBase& match) {
+  auto* all = dyn_cast<ConstantInt>(match.getArgOperand(1));
+  return all && !all->isZero();
 }
 
 }  // namespace
 
 bool knows_warps(const Function& function) {
-  warp_shape warps = {has_linear_warps(function), true};
+  warp_shape warps = warp_shape_of(function);
+  warps.is_aligned = true;
   return any_of(instructions(function),
                 [&](const Instruction& inst) { return is_same_in_warp(inst, warps); });
 }
 
 bool knows_more_if_aligned(const Function& function) {
-  warp_shape any = {has_linear_warps(function), false};
-  return !any.is_linear && any_of(instructions(function), [&](const Instruction& inst) {
-    return is_same_in_warp(inst, {false, true}) && !is_same_in_warp(inst, any);
-  });
+  const warp_shape any = {false, false}, aligned = {false, true};
+  return !has_linear_warps(function) &&
+         any_of(instructions(function), [&](const Instruction& inst) {
+           return is_same_in_warp(inst, aligned) && !is_same_in_warp(inst, any);
+         });
 }
 
 namespace {
@@ -256,7 +285,7 @@ Value* in_first_lane(IRBuilder<>& builder, Value* value) {
 }  // namespace
 
 void name_lanes(Function& function) {
-  warp_shape warps = {has_linear_warps(function), has_aligned_warps(function)};
+  warp_shape warps = warp_shape_of(function);
   for (Instruction& inst : make_early_inc_range(instructions(function))) {
     IRBuilder<> builder(&inst);
     if (is_same_in_warp(inst, warps)) {
@@ -302,7 +331,7 @@ bool reads_parameter(const LoadInst& load) {
 }
 
 uniformity::uniformity(Function& function, team team, way_ends ends)
-    : team_(team), ends_(ends), warps_{has_linear_warps(function), has_aligned_warps(function)} {
+    : team_(team), ends_(ends), warps_(warp_shape_of(function)) {
   for (const BasicBlock& block : function) {
     number_[&block] = static_cast<int>(blocks_.size());
     blocks_.push_back(&block);
@@ -382,11 +411,12 @@ bool uniformity::is_answer(const Instruction& inst) const {
   auto* call = ends_ != way_ends::returns ? dyn_cast<CallBase>(&inst) : nullptr;
   auto which = call ? called_slot(*call) : std::nullopt;
   return which == slot::vote || which == slot::reduce || which == slot::active_mask ||
-         which == slot::shuffle;
+         which == slot::shuffle || (which == slot::match && asks_for_all(*call));
 }
 
-// Votes and sums are the same for lanes that name the same lanes, and a shuffle for lanes that give
-// the same, or take from the first one if that is there.
+// Votes, sums and matches of all are the same for lanes that name the same lanes, and a shuffle for
+// lanes that give the same, or take from the same one if that is there: the first one always is, as
+// long as none has returned, and the others are where no warp has fewer lanes.
 bool uniformity::depends_on(const Use& use) const {
   auto* call = ends_ != way_ends::returns ? dyn_cast<CallBase>(use.getUser()) : nullptr;
   if (!call || !is_answer(*call)) {
@@ -395,8 +425,9 @@ bool uniformity::depends_on(const Use& use) const {
   if (*called_slot(*call) != slot::shuffle) {
     return use.getOperandNo() == 0;
   }
-  return use.getOperandNo() == 2 &&
-         !(ends_ == way_ends::barriers_and_returns && takes_from_first(*call));
+  bool from_one = ends_ == way_ends::barriers_and_returns &&
+                  (takes_from_first(*call) || (warps_.is_aligned && takes_from_lane(*call)));
+  return use.getOperandNo() == (from_one ? 3 : 2);
 }
 
 bool uniformity::is_own(const Instruction& inst) const {

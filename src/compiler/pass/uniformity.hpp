@@ -18,6 +18,8 @@
 
 #include <vector>
 
+#include "compiler/pass/aligned_warps.hpp"
+
 namespace sb::pass {
 
 // Whose threads go together.
@@ -26,12 +28,6 @@ enum class team { block, warp };
 // Where ways end that a team goes together: at the function's end; or at barriers, whichever, and
 // at the end; or at barriers only: who has returned is not missed there.
 enum class way_ends { returns, barriers_and_returns, barriers };
-
-// What warps are in the blocks that a function is for.
-struct warp_shape {
-  bool is_linear;
-  bool is_aligned;
-};
 
 // Whether something in the code of one thread is the same for its warp, but not for its block:
 // `threadIdx.x / 32` and the like. In blocks of whole warps, at least.

@@ -377,7 +377,7 @@ bool may_have_version(const kernel& kernel) {
   if (kernel.usual.width == 0 || kernel.mode != abi::kernel_mode::loop ||
       shared_bytes(kernel) == 0 || shared_bytes(kernel) > most_shared_bytes ||
       kernel.stores_thread_index ||
-      (!kernel.needs_whole_warps && whole.getInstructionCount() > largest_function)) {
+      (kernel.needs == 0 && whole.getInstructionCount() > largest_function)) {
     return false;
   }
   // Tiles are more than what is kept of them.
@@ -407,7 +407,7 @@ SmallVector<version, 4> make_versions(kernel& kernel) {
     Function* usual =
         shape.width <= kernel.max_threads ? make_version(kernel, *kernel.body) : nullptr;
     // Without the code for warps that have fewer lanes.
-    if (usual && kernel.needs_whole_warps && usual->getInstructionCount() > largest_of_warps) {
+    if (usual && kernel.needs != 0 && usual->getInstructionCount() > largest_of_warps) {
       usual->eraseFromParent();
     } else if (usual) {
       made.push_back({shape, usual});

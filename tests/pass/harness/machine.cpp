@@ -455,7 +455,7 @@ const abi::kernel_info& image::kernel(const std::string& name) const {
 
 outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
                           std::uint32_t dynamic_bytes, const std::vector<const void*>& args) {
-  const abi::kernel_info& info = abi::variant_for(kernel, block.x, block.y, block.z);
+  const abi::kernel_info& info = abi::variant_for(kernel, {block.x, block.y, block.z, grid.x});
   if (args.size() != info.param_count) {
     throw std::runtime_error("wrong number of arguments");
   }

@@ -117,7 +117,7 @@ extern "C" __global__ void as_the_first_says(int* data) {
   data[t] = v;
 }
 
-// Nobody knows whether that lane is there.
+// Where every warp has 32 lanes, that lane is there.
 extern "C" __global__ void as_another_says(int* data, int lane) {
   const int t = threadIdx.x;
   int v = data[t];
@@ -129,6 +129,63 @@ extern "C" __global__ void as_another_says(int* data, int lane) {
     __syncthreads();
   }
   data[t] = v;
+}
+
+// What all lanes have in common, if they have.
+extern "C" __global__ void as_all_say(int* data) {
+  const int t = threadIdx.x;
+  int v = data[t];
+  if (__sb_rt_match(~0u, 1, (u64)(v & 8), nullptr) != 0) {
+    __syncthreads();
+    v += sum(v);
+  } else {
+    v *= 2;
+    __syncthreads();
+    __syncthreads();
+  }
+  data[t] = v;
+}
+
+// The warp's number in the grid says which way it goes. It is one for all lanes where blocks are of
+// whole warps.
+static __device__ __forceinline__ int by_number(int v, int number, int limit) {
+  __shared__ int kept;
+  if (threadIdx.x == 0) kept = 0;
+  __syncthreads();
+  if (number % 3 == 0) {
+    v += sum(v);
+    __syncthreads();
+    v ^= 1;
+  } else if (number < limit) {
+    kept = 7;
+    __syncthreads();
+    v += shuffle_down(v, 1);
+    __syncthreads();
+  }
+  if (number == 0 || number == 5) {
+    __syncthreads();
+    v += kept;
+  }
+  return v;
+}
+extern "C" __global__ void by_number_in_grid(int* data, int limit) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  data[i] = by_number(data[i], i / 32, limit);
+}
+extern "C" __global__ void by_unsigned_number_in_grid(int* data, int limit) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  data[i] = by_number(data[i], i / 32, limit);
+}
+extern "C" __global__ void by_number_of_tiles(int* data, int limit) {
+  const unsigned t = threadIdx.y * blockDim.x + threadIdx.x;
+  const unsigned i = blockIdx.x * (blockDim.x * blockDim.y) + t;
+  data[i] = by_number(data[i], i / 32, limit);
+}
+extern "C" __global__ void by_number_of_any(int* data, int limit) {
+  const unsigned threads = blockDim.x * blockDim.y * blockDim.z;
+  const unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  const unsigned i = (blockIdx.y * gridDim.x + blockIdx.x) * threads + t;
+  data[i] = by_number(data[i], i / 32, limit);
 }
 
 // One lane is at another barrier than the others.
