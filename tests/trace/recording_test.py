@@ -11,7 +11,7 @@ import sys
 import tempfile
 import unittest
 
-TOOLKIT = pathlib.Path(sys.argv.pop())
+TOOLKIT = pathlib.Path(sys.argv.pop()).resolve()
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 100
 
@@ -275,6 +275,33 @@ class Recording(unittest.TestCase):
             done = subprocess.run([program], env=environment | beside, capture_output=True, text=True, timeout=100)
             self.assertEqual((done.returncode, done.stdout), (0, words), done.stderr)
         self.assertTrue((self.folder / "reads.1.sbt").exists())
+
+    def test_calls_have_their_lines_however_they_were_compiled(self):
+        folder = self.folder / "lines"
+        folder.mkdir()
+        (folder / "host.cpp").write_text("""#include <cuda_runtime.h>
+void launch(int* p);
+int main() {
+  int* p;
+  cudaMalloc(&p, 4);
+  cudaMemset(p, 0, 4);
+  launch(p);
+  return cudaDeviceSynchronize();
+}
+""")
+        (folder / "kernel.cu").write_text("""__global__ void k(int* p) { *p = 1; }
+void launch(int* p) {
+  k<<<1, 1>>>(p);
+  cudaMemset(p, 1, 4);
+}
+""")
+        for flags in (), ("-rdc=true",), ("-g",), ("-Xcompiler", "-g"):
+            subprocess.run([TOOLKIT / "bin/nvcc", *flags, "-o", "both", "host.cpp", "kernel.cu"], cwd=folder, check=True)
+            subprocess.run([folder / "both"], check=True, timeout=100, env=os.environ | {"STREAMBED_TRACE": f"{folder}/t.sbt"})
+            told = [(o["kind"], pathlib.Path(o["line"]).name) for o in self.operations(folder / "t.sbt")]
+            self.assertEqual(told, [("fill", "host.cpp:6"), ("kernel", "kernel.cu:3"), ("fill", "kernel.cu:4")])
+            sections = subprocess.run(["readelf", "-S", folder / "both"], capture_output=True, text=True).stdout
+            self.assertEqual(".debug_info" in sections, "-g" in flags)
 
     def test_a_program_that_does_not_compile_is_told_of_before_the_compilers_words(self):
         wrong = self.folder / "wrong.cu"

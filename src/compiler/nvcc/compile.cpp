@@ -98,6 +98,7 @@ void driver::compile_host(const input& source, const std::string& object) {
   add(line, preprocessor_flags(source.kind));
   add(line, include_flags());
   add(line, host_flags(by_clang));
+  if (by_clang) add(line, call_place_flags());
   if (o_.no_warnings) line.push_back("-w");
   for (const std::string& kind : o_.errors)
     if (kind == "all-warnings") line.push_back("-Werror");

@@ -144,11 +144,7 @@ driver::passes driver::passes_for(const input& source, const std::string& object
   if (o_.per_thread_default_stream) add(lines.host, {"-Xclang", "-fgpu-default-stream=per-thread"});
   if (relocatable) add(lines.host, {"-Xclang", "--offload-new-driver"});
   lines.host_rest = joined(rest, dependency_flags(source, object));
-  if (!relocatable) {
-    lines.host_rest.push_back("-fpass-plugin=" + tools_.host_pass);
-    // The plugin tells the runtime the lines of calls, and takes them out of the object again.
-    if (!o_.debug_host) lines.host_rest.push_back("-gline-tables-only");
-  }
+  add(lines.host_rest, call_place_flags());
   return lines;
 }
 

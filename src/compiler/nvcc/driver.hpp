@@ -58,6 +58,7 @@ class driver {
   [[nodiscard]] arguments device_flags() const;
   [[nodiscard]] arguments device_code_flags() const;
   [[nodiscard]] arguments host_flags(bool by_clang) const;
+  [[nodiscard]] arguments call_place_flags() const;
   [[nodiscard]] arguments dependency_flags(const input& source, const std::string& object) const;
   [[nodiscard]] std::string dependency_file(const input& source) const;
   [[nodiscard]] arguments sanitizer_flags() const;

@@ -176,6 +176,19 @@ arguments driver::host_flags(bool by_clang) const {
   return flags;
 }
 
+// The plugin tells the runtime the lines of calls, and takes them out of the object again, unless
+// somebody asked for them.
+arguments driver::call_place_flags() const {
+  arguments flags = {"-fpass-plugin=" + tools_.host_pass};
+  const bool has_lines =
+      o_.debug_host ||
+      std::any_of(o_.host_options.begin(), o_.host_options.end(), [](const std::string& option) {
+        return option.starts_with("-g") && option != "-g0";
+      });
+  if (!has_lines) flags.push_back("-gline-tables-only");
+  return flags;
+}
+
 std::string driver::dependency_file(const input& source) const {
   if (!o_.dependency_file.empty()) return o_.dependency_file;
   if (o_.stop_after == phase::dependencies) return o_.output;  // empty: standard output
