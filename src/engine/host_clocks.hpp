@@ -165,7 +165,12 @@ class host_clocks {
   thread* first_ready();
   [[nodiscard]] bool all_wait() const;
   thread* first_outside();
-  [[nodiscard]] std::uint64_t silent_ns(thread& one) const;
+  // Of a thread that makes no calls, since it was looked at last.
+  struct silence {
+    std::uint64_t ns = 0;
+    bool outside = false;  // it waits for something other than a processor
+  };
+  [[nodiscard]] silence silence_of(thread& one) const;
   [[nodiscard]] bool timer_is_over(const thread& one, std::uint64_t silent) const;
   void watch();
   std::size_t wake_locked(const void* key, std::size_t count, std::uint64_t ns, bool by_thread);

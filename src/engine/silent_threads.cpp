@@ -19,11 +19,12 @@ namespace sb::engine {
 
 namespace {
 
-// A thread that is silent for this long loses its turn when others wait for theirs.
+// A thread that waits for something outside for this long loses its turn when others wait for
+// theirs.
 constexpr std::uint64_t patience_ns = 50'000'000;
-// The same when only the device could go on: the thread may look at memory that a kernel writes,
-// but more likely it computes.
-constexpr std::uint64_t patience_for_the_device_ns = 20 * patience_ns;
+// The same for one that has a processor, or when only the device could go on: it may look at memory
+// that another thread or a kernel writes, but more likely it computes.
+constexpr std::uint64_t long_patience_ns = 20 * patience_ns;
 constexpr auto period = std::chrono::milliseconds(10);  // between two looks at a silent thread
 
 // Whether a thread of the process waits for something other than a processor or a disk: what a page
@@ -44,15 +45,15 @@ bool is_blocked(pid_t thread) {
 
 }  // namespace
 
-// How long a thread has been silent since it was looked at last.
-std::uint64_t host_clocks::silent_ns(thread& one) const {
-  if (!one.begun) return 0;
+host_clocks::silence host_clocks::silence_of(thread& one) const {
+  if (!one.begun) return {};
   timespec now{};
-  if (clock_gettime(one.processor_time, &now) != 0) return patience_ns;
+  if (clock_gettime(one.processor_time, &now) != 0) return {.ns = patience_ns, .outside = true};
   const std::uint64_t computed = static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
                                  static_cast<std::uint64_t>(now.tv_nsec);
   const std::uint64_t since = computed - std::exchange(one.computed_ns, computed);
-  return is_blocked(one.id) ? std::chrono::nanoseconds(period).count() : since;
+  if (!is_blocked(one.id)) return {.ns = since};
+  return {.ns = std::chrono::nanoseconds(period).count(), .outside = true};
 }
 
 void host_clocks::watch() {
@@ -61,7 +62,7 @@ void host_clocks::watch() {
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
   std::unique_lock lock(mutex_);
   std::uint64_t seen = 0;
-  std::uint64_t silent = 0;
+  std::uint64_t silent = 0, outside = 0;
   while (!stopped_) {
     watch_.wait_for(lock, period);
     if (stopped_) return;
@@ -77,17 +78,20 @@ void host_clocks::watch() {
       seen = 0;
       continue;
     }
-    const std::uint64_t since = silent_ns(*running_);
+    const silence since = silence_of(*running_);
     if (std::exchange(seen, turns_) != turns_) {  // the first look
-      silent = 0;
+      silent = outside = 0;
       continue;
     }
-    silent += since;
+    silent += since.ns;
+    if (since.outside) outside += since.ns;
     if (silent < patience_ns) continue;
     // Once the run depends on this machine, there is nothing to be patient for.
-    const std::uint64_t patience = deterministic_ ? patience_for_the_device_ns : patience_ns;
+    const std::uint64_t patience = deterministic_ ? long_patience_ns : patience_ns;
     const bool nothing_happens = device_.idle() && !timer_is_over(*running_, silent);
-    if (first_ready() == nullptr && (silent < patience || nothing_happens)) continue;
+    const bool others_wait = first_ready() != nullptr;
+    if (silent < patience && !(others_wait && outside >= patience_ns)) continue;
+    if (!others_wait && nothing_happens) continue;
     thread& lost = *std::exchange(running_, nullptr);
     lost.silent_ns = silent;
     // One that has prepared to wait waits.
@@ -117,7 +121,7 @@ host_clocks::thread* host_clocks::first_outside() {
 void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent) {
   constexpr std::uint64_t look_ns = 100'000;
   constexpr auto pause = std::chrono::microseconds(200);
-  silent.silent_ns += silent_ns(silent);
+  silent.silent_ns += silence_of(silent).ns;
   while (!stopped_ && !stepping_ && running_ == nullptr && first_ready() == nullptr &&
          silent.at == thread::state::outside) {
     stepping_ = true;
@@ -129,11 +133,11 @@ void host_clocks::step_beside(std::unique_lock<std::mutex>& lock, thread& silent
     if (next == device_.timer_ns() && !timer_is_over(silent, silent.silent_ns)) next = never;
     if (next == never && !looks) return;
     if (next != never) step(lock, next);
-    silent.silent_ns += silent_ns(silent);
+    silent.silent_ns += silence_of(silent).ns;
     for (std::uint64_t looked = 0; looked < look_ns && !stopped_;) {
       watch_.wait_for(lock, pause);
       if (silent.at != thread::state::outside) return;
-      const std::uint64_t since = silent_ns(silent);
+      const std::uint64_t since = silence_of(silent).ns;
       looked += since;
       silent.silent_ns += since;
     }

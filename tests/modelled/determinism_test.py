@@ -35,6 +35,9 @@ class Determinism(Runs):
         self.assertEqual([len(at[what]) for what in ("failed", "did it or found it done", "spin lock")], [2, 2, 12], words)
         self.assertEqual(at["spin lock"], sorted(at["spin lock"]), words)
 
+    def test_threads_that_compute_for_long_keep_their_turn(self):
+        self.assertEqual(len(self.traces("computes.cu").split()), 3)
+
     def test_threads_of_openmp_are_the_same_in_every_run(self):
         for threads in ("4", "8"):
             with self.subTest(threads):
