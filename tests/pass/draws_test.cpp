@@ -115,6 +115,27 @@ TEST_P(draws, who_wants_one_number_may_miss_it) {
   }
 }
 
+TEST_P(draws, who_draws_until_others_end_it_lets_them) {
+  constexpr int far = 2'000'000'000;
+  for (const char* kernel :
+       {"others_end_it", "others_end_it_for_a_warp", "others_end_it_for_a_block"}) {
+    EXPECT_FALSE(loops(kernel)) << kernel;
+    int next = 0, out = 0;
+    auto result = device.run(kernel, {2}, {64}, 0, &next, far, &out);
+    EXPECT_FALSE(result.stuck) << kernel;
+    EXPECT_EQ(out % 32, 0) << kernel;
+    EXPECT_GT(out, 0) << kernel;
+  }
+}
+
+TEST_P(draws, parameters_may_point_to_one_counter) {
+  EXPECT_FALSE(loops("gives_back_by_another_name"));
+  int next = 0, out = 0;
+  auto result = device.run("gives_back_by_another_name", {1}, {64}, 0, &next, 1000, &out, &next);
+  EXPECT_FALSE(result.stuck);
+  EXPECT_EQ(out, 32);
+}
+
 TEST_P(draws, an_end_that_moves_on_is_waited_for) {
   EXPECT_FALSE(loops("end_moves_on"));
   int count = 0, end = 10, out = 0;

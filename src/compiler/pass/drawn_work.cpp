@@ -2,6 +2,7 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/ValueTracking.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PatternMatch.h>
@@ -57,14 +58,18 @@ bool are_one_place(const Value* one, const Value* other, const DataLayout& layou
          first == second;
 }
 
-// A variable, or what a parameter points to.
-bool has_a_name(const Value* object, const DataLayout& layout) {
-  if (auto* load = dyn_cast<LoadInst>(object)) {
-    std::int64_t offset = 0;
-    object = GetPointerBaseWithConstantOffset(load->getPointerOperand(), offset, layout);
-    return isa<Argument>(object);
-  }
-  return isa<Argument, GlobalVariable, AllocaInst>(object);
+// Two variables. What parameters point to may be one object, and a variable.
+bool are_two_objects(const Value* one, const Value* other) {
+  return one != other && isa<GlobalVariable, AllocaInst>(one) &&
+         isa<GlobalVariable, AllocaInst>(other);
+}
+
+// A sum of what nobody knows, or of numbers that no counter is made of.
+bool is_sum(const Instruction& inst) {
+  auto* update = dyn_cast<AtomicRMWInst>(&inst);
+  return update &&
+         (update->isFloatingPointOperation() || (update->getOperation() == AtomicRMWInst::Add &&
+                                                 !isa<ConstantInt>(update->getValOperand())));
 }
 
 bool is_one_object(const Value* one, const Value* other, const DataLayout& layout) {
@@ -165,8 +170,8 @@ std::optional<drawn_work::way> drawn_work::way_of(const AtomicRMWInst& update) {
   }
 }
 
-// Two names are two objects, as they are for other loops. A plain store is none to a counter from
-// which others draw at the same time, unless it says so.
+// A plain store is none to a counter from which others draw at the same time, unless it says so;
+// nor is a sum, by another name.
 bool drawn_work::may_write_counter(const Instruction& inst) const {
   const DataLayout& layout = draw_->getModule()->getDataLayout();
   const place written = place_of(inst, layout), counter = place_of(*draw_, layout);
@@ -174,7 +179,7 @@ bool drawn_work::may_write_counter(const Instruction& inst) const {
   const Value* one = getUnderlyingObject(written.address, 0);
   const Value* other = getUnderlyingObject(counter.address, 0);
   if (!is_one_object(one, other, layout)) {
-    return !is_plain && !(has_a_name(one, layout) && has_a_name(other, layout));
+    return !is_plain && !is_sum(inst) && !are_two_objects(one, other);
   }
   return is_plain ? are_one_place(written.address, counter.address, layout)
                   : !are_apart(written, counter, layout);
@@ -399,6 +404,28 @@ bool drawn_work::is_past_end(Value* condition, bool holds) {
   return is_up == (way_ == way::up) && is_fixed(end) && is_drawn(drawn);
 }
 
+// Elsewhere in the kernel. A search may have an end that is never reached, because whoever finds
+// something moves the counter there: those who draw have to let it. A small step is no such end.
+bool drawn_work::moves_to_end(const Instruction& inst) const {
+  if (loop_.contains(&inst) || !inst.mayWriteToMemory() || isa<FenceInst, LoadInst>(inst)) {
+    return false;
+  }
+  if (auto* call = dyn_cast<CallBase>(&inst)) {
+    return !(isa<IntrinsicInst>(call) || called_slot(*call));
+  }
+  if (auto* store = dyn_cast<StoreInst>(&inst); store && store->isSimple()) {
+    return false;
+  }
+  auto* update = dyn_cast<AtomicRMWInst>(&inst);
+  const bool steps = update && (update->getOperation() == AtomicRMWInst::Add ||
+                                update->getOperation() == AtomicRMWInst::Sub);
+  auto* number = steps ? dyn_cast<ConstantInt>(update->getValOperand()) : nullptr;
+  constexpr unsigned small_bits = 16;
+  const bool is_small =
+      number ? number->getValue().isSignedIntN(small_bits) : steps && way_of(*update).has_value();
+  return !is_small && may_write_counter(inst);
+}
+
 bool drawn_work::begin(const AtomicRMWInst& draw) {
   const bool adds =
       draw.getOperation() == AtomicRMWInst::Add || draw.getOperation() == AtomicRMWInst::Sub;
@@ -407,9 +434,13 @@ bool drawn_work::begin(const AtomicRMWInst& draw) {
   }
   draw_ = &draw;
   way_ = way_of(draw).value_or(way::up);
-  return is_fixed(draw.getPointerOperand()) && none_of(loop_.blocks(), [&](BasicBlock* block) {
-           return any_of(*block, [&](const Instruction& inst) { return moves_back(inst); });
-         });
+  return is_fixed(draw.getPointerOperand()) &&
+         none_of(loop_.blocks(),
+                 [&](BasicBlock* block) {
+                   return any_of(*block, [&](const Instruction& inst) { return moves_back(inst); });
+                 }) &&
+         none_of(instructions(draw.getFunction()),
+                 [&](const Instruction& inst) { return moves_to_end(inst); });
 }
 
 bool drawn_work::ends_by(const AtomicRMWInst& draw) {

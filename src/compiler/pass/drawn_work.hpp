@@ -2,9 +2,10 @@
 //
 // Such a loop ends by itself, whatever others do meanwhile: each draw moves the counter in one
 // direction, nothing else in the loop moves it back, and what was drawn is compared with an end on
-// that side before the next draw. It may come to the comparison by a shuffle: then one lane draws
-// for its warp, whose lanes go round together. Whoever adds nothing, or a number whose sign nobody
-// knows, may wait for others to move the counter.
+// that side before the next draw. Nothing else in the kernel takes the counter to its end. It may
+// come to the comparison by a shuffle: then one lane draws for its warp, whose lanes go round
+// together. Whoever adds nothing, or a number whose sign nobody knows, may wait for others to move
+// the counter.
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>
@@ -35,6 +36,7 @@ class drawn_work {
   bool begin(const llvm::AtomicRMWInst& draw);
   bool may_write_counter(const llvm::Instruction& inst) const;
   bool moves_back(const llvm::Instruction& inst) const;
+  bool moves_to_end(const llvm::Instruction& inst) const;
   bool is_written(const llvm::LoadInst& load) const;
   bool is_fixed(const llvm::Value* value, unsigned depth = 0) const;
 

@@ -357,6 +357,57 @@ extern "C" __global__ void thread_adds_nothing_for_its_block(int* count, int* ou
   }
   out[threadIdx.x] = 1;
 }
+// The end is far: others take the counter there.
+extern "C" __global__ void others_end_it(int* next, int n, int* out) {
+  if (threadIdx.x < 32) {
+    while (atomicAdd(next, 1) < n) {
+    }
+    atomicAdd(out, 1);
+  } else if (threadIdx.x == 40) {
+    atomicExch(next, n);
+  }
+}
+extern "C" __global__ void others_end_it_for_a_warp(int* next, int n, int* out) {
+  if (threadIdx.x < 32) {
+    for (int i = 0; i < n;) {
+      if (threadIdx.x == 0) {
+        i = atomicAdd(next, 32);
+      }
+      i = from_lane(i, 0);
+    }
+    atomicAdd(out, 1);
+  } else if (threadIdx.x == 40) {
+    __atomic_fetch_max(next, n, __ATOMIC_RELAXED);
+  }
+}
+extern "C" __global__ void others_end_it_for_a_block(int* next, int n, int* out) {
+  __shared__ int drawn;
+  if (blockIdx.x == 0) {
+    do {
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        drawn = atomicAdd(next, 1);
+      }
+      __syncthreads();
+    } while (drawn < n);
+    if (threadIdx.x < 32) {
+      atomicAdd(out, 1);
+    }
+  } else if (threadIdx.x == 0) {
+    atomicAdd(next, n);
+  }
+}
+// One counter by two names.
+extern "C" __global__ void gives_back_by_another_name(int* next, int n, int* out, int* also_next) {
+  if (threadIdx.x < 32) {
+    while (atomicAdd(next, 1) < n) {
+      atomicAdd(also_next, -1);
+    }
+    atomicAdd(out, 1);
+  } else if (threadIdx.x == 40) {
+    atomicAdd(next, n);
+  }
+}
 extern "C" __global__ void thread_gives_back_for_its_block(int* count, int n, int* out) {
   __shared__ int seen;
   if (blockIdx.x == 0) {
