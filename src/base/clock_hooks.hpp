@@ -61,6 +61,10 @@ struct streambed_clock_hooks {
   // The other thread (null: the first) leaves its wait, as if it were interrupted, and calls
   // `deliver` before it goes on in code of its own. 0: it runs without its turn, or has ended.
   int (*divert)(void* one, std::uint64_t ns, void (*deliver)());
+  // As pass, by a thread that lets others go first and then looks whether they did something.
+  void (*yield)(std::uint64_t ns);
+  // It looked for this in vain, and will go on or look again.
+  void (*looked)(const void* key, const streambed_awaited* what);
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

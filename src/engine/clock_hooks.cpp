@@ -119,6 +119,14 @@ int divert(void* one, std::uint64_t ns, void (*deliver)()) {
   const call_frame own;
   return model->clocks().divert(static_cast<host_clocks::thread*>(one), ns, deliver) ? 1 : 0;
 }
+void yield(std::uint64_t ns) {
+  const hooked_call own;
+  model->yield(ns);
+}
+void looked(const void* key, const streambed_awaited* what) {
+  const call_frame own;
+  model->clocks().looked(key, what);
+}
 
 constexpr streambed_clock_hooks hooks = {&follows,
                                          &now,
@@ -140,7 +148,9 @@ constexpr streambed_clock_hooks hooks = {&follows,
                                          &call_at,
                                          &wake_at,
                                          &announce_at,
-                                         &divert};
+                                         &divert,
+                                         &yield,
+                                         &looked};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)
@@ -186,20 +196,49 @@ void modelled::tell_stuck() {
   }
 }
 
+namespace {
+trace::awaited kind_of(const streambed_awaited* what) {
+  return what == nullptr ? trace::awaited::memory : static_cast<trace::awaited>(what->kind);
+}
+}  // namespace
+
+// Who looked for the same in vain before it waits has waited since.
 bool modelled::wait_for_thread() {
   const std::uint64_t begin = clocks_.now();
+  const host_clocks::looks before = clocks_.take_looks();
+  const bool same = before.count != 0 && begin <= before.end_ns + before.each_ns() &&
+                    kind_of(before.what) == kind_of(clocks_.awaited());
+  if (!same) tell_looks(before);
   const bool woken = clocks_.wait();
   now_ = clocks_.now();
   clocks_.rests(now_ - begin);
   changed_ = true;
   const std::uint32_t other = woken ? clocks_.woken_by() : host_clocks::nobody;
-  if (other != host_clocks::nobody && now_ > begin) {
-    const streambed_awaited* what = clocks_.awaited();
-    e_.record->thread_waited(
-        other, what == nullptr ? trace::awaited::memory : static_cast<trace::awaited>(what->kind),
-        begin, now_);
-  }
+  if (other != host_clocks::nobody && now_ > begin)
+    e_.record->thread_waited(other, kind_of(clocks_.awaited()), same ? before.begin_ns : begin,
+                             now_);
   return woken;
+}
+
+void modelled::yield(std::uint64_t ns) {
+  clocks_.yield(ns);
+  came_in();
+}
+
+void modelled::looks_are_over() {
+  if (const host_clocks::looks all = clocks_.take_looks(); all.count != 0) tell_looks(all);
+}
+
+// Whose doing ended them, as far as that is known: a host function's is not told of other waits
+// either.
+void modelled::tell_looks(const host_clocks::looks& all) {
+  const host_clocks::party& other = all.ended_by;
+  if (!e_.record || other.self == nullptr || engine::in_host_function()) return;
+  if (other.self == host_function_thread_) return;
+  const trace::number thread =
+      other.recorded != nullptr ? e_.record->thread(*other.recorded) : other.traced;
+  if (thread == trace::none) return;
+  e_.record->thread_waited(thread, kind_of(all.what), all.begin_ns, all.end_ns);
 }
 
 namespace {

@@ -399,6 +399,7 @@ void engine::call(recorded_thread& thread, const char* name) {
     return;
   }
   e.model->host_code_ran();
+  e.model->looks_are_over();
   const std::uint64_t begin = e.model->clocks().now();
   const auto cost = static_cast<std::uint64_t>(call_cost_ns(e.model->timing(), name));
   if (e.captures.load(std::memory_order_relaxed) == 0)

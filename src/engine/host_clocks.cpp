@@ -263,6 +263,7 @@ void host_clocks::choose(std::unique_lock<std::mutex>& lock) {
 void host_clocks::await_turn(std::unique_lock<std::mutex>& lock, thread& me) {
   const bool begun = std::exchange(me.begun, true);
   if (begun && running_ == &me) {
+    turn_ends(me);
     device_.host_ran(me.ns);
     running_ = nullptr;
   }
@@ -303,8 +304,9 @@ void host_clocks::leave() {
   me->recorded = nullptr;
   if (me->at == thread::state::outside) me->ns = std::max({me->ns, latest_ns_, stepped_ns_});
   if (me->at != thread::state::ready) me->at = thread::state::over;  // else: it begins again
-  wake_locked(me, ~std::size_t{0}, me->ns, true);
+  wake_locked(me, ~std::size_t{0}, me->ns, me);
   if (running_ == me) {
+    turn_ends(*me);
     device_.host_ran(me->ns);
     running_ = nullptr;
   }
@@ -352,7 +354,12 @@ void host_clocks::cancel() {
     me.at = running_ == &me ? thread::state::runs : thread::state::outside;
   const void* key = std::exchange(me.key, nullptr);
   me.until_ns = never;
-  if (me.woken) wake_locked(key, 1, me.ns, false);
+  if (me.woken) wake_locked(key, 1, me.ns, nullptr);
+}
+
+host_clocks::party host_clocks::party_of(const thread& one) {
+  const bool ended = one.at == thread::state::over;
+  return {&one, ended ? nullptr : one.recorded, ended, one.traced};
 }
 
 std::vector<host_clocks::stuck_thread> host_clocks::stuck() {
@@ -366,8 +373,7 @@ std::vector<host_clocks::stuck_thread> host_clocks::stuck() {
       if (is_it) return {t.get(), t->recorded};
     }
     for (const auto& t : threads_) {
-      if (id != 0 && t->id == id && t->at == thread::state::over)
-        return {t.get(), nullptr, true, t->traced};
+      if (id != 0 && t->id == id && t->at == thread::state::over) return party_of(*t);
     }
     return {};
   };
@@ -381,13 +387,13 @@ std::vector<host_clocks::stuck_thread> host_clocks::stuck() {
 
 std::size_t host_clocks::wake(const void* key, std::size_t count, std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
-  return wake_locked(key, count, ns, false);
+  return wake_locked(key, count, ns, nullptr);
 }
 
 std::size_t host_clocks::wake_by_thread(const void* key, std::size_t count) {
-  const thread* me = self();
+  thread* me = self();
   const std::lock_guard lock(mutex_);
-  return wake_locked(key, count, me->ns, true);
+  return wake_locked(key, count, me->ns, me);
 }
 
 // The program's first thread goes by null.
@@ -445,8 +451,9 @@ const streambed_awaited* host_clocks::awaited() {
 }
 
 std::size_t host_clocks::wake_locked(const void* key, std::size_t count, std::uint64_t ns,
-                                     bool by_thread) {
+                                     thread* by) {
   std::size_t woken = 0;
+  if (by != nullptr) tell_lookers(key, *by);
   while (woken < count) {
     thread* next = nullptr;
     for (auto& t : threads_) {
@@ -456,7 +463,7 @@ std::size_t host_clocks::wake_locked(const void* key, std::size_t count, std::ui
     if (next == nullptr) break;
     next->at = thread::state::ready;
     next->woken = true;
-    next->woken_by = by_thread ? device_.calling_thread() : nobody;
+    next->woken_by = by != nullptr ? device_.calling_thread() : nobody;
     next->ns = std::max(next->ns, ns);
     ++woken;
   }

@@ -17,6 +17,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -151,6 +152,22 @@ class host_clocks {
   };
   [[nodiscard]] std::vector<stuck_thread> stuck();
 
+  // Looks of a thread for something that another one does: it lets the others go first, for so long
+  // each time, and finds that it may go on. (libstdc++ waits so for atomics, semaphores, latches
+  // and barriers before it asks the system.)
+  void yield(std::uint64_t ns);
+  void looked(const void* key, const streambed_awaited* what);  // in vain
+  struct looks {
+    std::uint64_t begin_ns = 0, end_ns = 0;
+    std::uint32_t count = 0;
+    const streambed_awaited* what = nullptr;  // of the last one; null: not known
+    party ended_by;  // who did something during the last one that may have ended them
+
+    [[nodiscard]] std::uint64_t each_ns() const { return (end_ns - begin_ns) / count; }
+  };
+  // Those of the calling thread since it was asked last.
+  looks take_looks();
+
   [[nodiscard]] bool deterministic();
   void depends_on_machine();  // it is not, for a reason that the clocks do not see
   void stop();                // the process ends: nobody waits for a turn any more
@@ -173,7 +190,18 @@ class host_clocks {
   [[nodiscard]] silence silence_of(thread& one) const;
   [[nodiscard]] bool timer_is_over(const thread& one, std::uint64_t silent) const;
   void watch();
-  std::size_t wake_locked(const void* key, std::size_t count, std::uint64_t ns, bool by_thread);
+  std::size_t wake_locked(const void* key, std::size_t count, std::uint64_t ns, thread* by);
+  [[nodiscard]] static party party_of(const thread& one);
+  [[nodiscard]] thread* likely_doer(const thread& looks) const;
+  void turn_ends(thread& me);
+  void tell_lookers(const void* key, thread& by);
+
+  // What a thread did in a turn of its, from what hardly changes anything for others to what does.
+  enum class doing : std::uint8_t { looked, ran, looked_and_woke, woke };
+  struct done {
+    thread* who = nullptr;
+    std::uint64_t place = 0;
+  };
 
   events& device_;
   std::mutex mutex_;
@@ -189,6 +217,8 @@ class host_clocks {
   std::uint64_t stepped_ns_ = 0;  // of the device's last event
   std::uint64_t waits_ = 0;       // numbers them
   std::uint64_t turns_ = 0;
+  std::array<done, 4> last_{};  // by doing
+  std::uint64_t doings_ = 0;    // numbers them
   std::condition_variable watch_;
   std::thread watcher_;
 };

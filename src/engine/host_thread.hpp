@@ -38,8 +38,16 @@ struct host_clocks::thread {
   std::uint32_t traced = nobody;        // when it has ended: its number in the trace
   pid_t id = 0;                         // once it is adopted, as the next
   clockid_t processor_time = CLOCK_MONOTONIC;
-  std::uint64_t computed_ns = 0;  // when it was looked at last
-  std::uint64_t silent_ns = 0;    // without its turn: for how long
+  std::uint64_t computed_ns = 0;     // when it was looked at last
+  std::uint64_t silent_ns = 0;       // without its turn: for how long
+  bool woke = false;                 // in its turn: others
+  bool looking = false;              // its turn began behind a look
+  bool yields = false;               // it is between two looks
+  looks seen;                        // written by the thread itself
+  const void* looked_for = nullptr;  // in vain, since its last look; as the next
+  const streambed_awaited* looked_what = nullptr;
+  thread* released_by = nullptr;  // that, during its last look
+  std::uint64_t since = 0;        // doings before its last look
 
   [[nodiscard]] std::uint64_t processor_ns() const {
     return ns - std::min(ns, without_processor_ns);

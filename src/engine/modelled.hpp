@@ -58,7 +58,9 @@ class modelled final : public host_clocks::events {
   // At that time, once: between turns, on any thread. One at a time; `never`: no more.
   void call_at(std::uint64_t ns, void (*expire)(std::uint64_t));
   bool wait_for_thread();  // host_clocks::wait, in the trace
-  void tell_stuck();       // what threads wait for, in the trace of a run that hangs
+  void yield(std::uint64_t ns);
+  void looks_are_over();  // the calling thread does something else
+  void tell_stuck();      // what threads wait for, in the trace of a run that hangs
 
   void before_submission(const node& n);  // what its call costs beside its own cost
 
@@ -136,6 +138,7 @@ class modelled final : public host_clocks::events {
   };
 
   void came_in();
+  void tell_looks(const host_clocks::looks& all);
   [[nodiscard]] std::uint64_t begin_of(const node& n);  // once, when it starts
   [[nodiscard]] std::uint64_t host_function_begin(const node& n) const;
   std::unordered_map<std::uint32_t, std::uint32_t>* waiting_copies(const command& c,

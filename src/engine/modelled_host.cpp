@@ -19,6 +19,7 @@ std::uint64_t modelled::sleep(std::uint64_t ns) {
   constexpr static char nobody_wakes{};
   constexpr static streambed_awaited time{streambed_awaits_memory, nullptr, true};
   const std::uint64_t begin = clocks_.now();
+  looks_are_over();
   clocks_.wait_on(&nobody_wakes, begin + ns, &time);
   came_in();
   const std::uint64_t slept = now_ - begin;

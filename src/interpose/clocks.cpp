@@ -210,6 +210,6 @@ SB_INTERPOSED int sched_yield() noexcept {
     SB_NEXT(sched_yield);
     return real_sched_yield();
   }
-  h->pass(yield_ns);
+  h->yield(yield_ns);
   return 0;
 }

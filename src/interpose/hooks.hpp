@@ -67,6 +67,11 @@ inline constexpr streambed_awaited rwlock_release{
     streambed_awaits_lock,
     [](const void* key) { return static_cast<const pthread_rwlock_t*>(key)->__data.__cur_writer; }};
 
+// By a thread that did not get it and may look again.
+inline void looked_in_vain(const streambed_awaited& what, const void* key) {
+  if (const auto* h = following(); h != nullptr) h->looked(key, &what);
+}
+
 // Waits until `done` says that it need not, or until the time. Others may come between its look and
 // the wait: they wake it then. False: the time came first, or the process ends. A wait that can be
 // interrupted is one that pthread_cancel ends.

@@ -11,6 +11,7 @@
 
 using sb::interpose::barrier_round;
 using sb::interpose::following;
+using sb::interpose::looked_in_vain;
 using sb::interpose::mutex_release;
 using sb::interpose::never;
 using sb::interpose::rwlock_release;
@@ -121,6 +122,20 @@ SB_INTERPOSED int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
                       : real_pthread_rwlock_wrlock(lock);
 }
 
+SB_INTERPOSED int pthread_rwlock_tryrdlock(pthread_rwlock_t* lock) noexcept {
+  SB_NEXT(pthread_rwlock_tryrdlock);
+  const int result = real_pthread_rwlock_tryrdlock(lock);
+  if (result == EBUSY) looked_in_vain(rwlock_release, lock);
+  return result;
+}
+
+SB_INTERPOSED int pthread_rwlock_trywrlock(pthread_rwlock_t* lock) noexcept {
+  SB_NEXT(pthread_rwlock_trywrlock);
+  const int result = real_pthread_rwlock_trywrlock(lock);
+  if (result == EBUSY) looked_in_vain(rwlock_release, lock);
+  return result;
+}
+
 SB_INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
   SB_NEXT(pthread_rwlock_unlock);
   const int result = real_pthread_rwlock_unlock(lock);
@@ -130,12 +145,20 @@ SB_INTERPOSED int pthread_rwlock_unlock(pthread_rwlock_t* lock) noexcept {
 
 SB_INTERPOSED int pthread_spin_lock(pthread_spinlock_t* lock) noexcept {
   SB_NEXT(pthread_spin_lock);
+  SB_NEXT(pthread_spin_trylock);
   const auto* h = following();
   if (h == nullptr) return real_pthread_spin_lock(lock);
-  const auto taken = [&] { return pthread_spin_trylock(lock) == 0; };
+  const auto taken = [&] { return real_pthread_spin_trylock(lock) == 0; };
   const void* key = const_cast<const int*>(lock);
   if (taken() || wait_until(*h, spin_release, key, never, taken)) return 0;
   return real_pthread_spin_lock(lock);  // the process ends
+}
+
+SB_INTERPOSED int pthread_spin_trylock(pthread_spinlock_t* lock) noexcept {
+  SB_NEXT(pthread_spin_trylock);
+  const int result = real_pthread_spin_trylock(lock);
+  if (result == EBUSY) looked_in_vain(spin_release, const_cast<const int*>(lock));
+  return result;
 }
 
 SB_INTERPOSED int pthread_spin_unlock(pthread_spinlock_t* lock) noexcept {

@@ -16,6 +16,7 @@
 
 using sb::interpose::following;
 using sb::interpose::following_from_now;
+using sb::interpose::looked_in_vain;
 using sb::interpose::mutex_release;
 using sb::interpose::never;
 using sb::interpose::semaphore_post;
@@ -114,7 +115,8 @@ void note_first() {
 }
 
 int lock_in_turn(const streambed_clock_hooks& h, pthread_mutex_t* mutex) {
-  int result = pthread_mutex_trylock(mutex);
+  SB_NEXT(pthread_mutex_trylock);
+  int result = real_pthread_mutex_trylock(mutex);
   if (result != EBUSY) return result;
   // One that the thread has itself is an error for some kinds of mutexes, at once.
   SB_NEXT(pthread_mutex_clocklock);
@@ -285,6 +287,13 @@ SB_INTERPOSED int pthread_cancel(pthread_t thread) {
 SB_INTERPOSED int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   const auto* h = following();
   return h != nullptr ? lock_in_turn(*h, mutex) : real_lock(mutex);
+}
+
+SB_INTERPOSED int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
+  SB_NEXT(pthread_mutex_trylock);
+  const int result = real_pthread_mutex_trylock(mutex);
+  if (result == EBUSY) looked_in_vain(mutex_release, mutex);
+  return result;
 }
 
 SB_INTERPOSED int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {

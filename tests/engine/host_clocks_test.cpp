@@ -143,6 +143,65 @@ TEST_F(host_clocks_turns, a_thread_knows_who_woke_it_and_who_made_it) {
   first.join();
 }
 
+// What others do during the last look counts, and what wakes more than what does not.
+TEST_F(host_clocks_turns, looks_end_by_what_another_thread_does_during_the_last_one) {
+  constexpr static streambed_awaited lock{streambed_awaits_lock, nullptr};
+  int key = 0, other_key = 0;
+  auto* looks = clocks.announce(0);
+  auto* wakes = clocks.announce(0);
+  auto* runs = clocks.announce(0);
+  std::vector<host_clocks::looks> seen;
+  std::thread first([&] {
+    clocks.adopt(looks);
+    clocks.turn();
+    const auto look = [&](int times, std::uint64_t ns) {
+      for (int i = 0; i < times; ++i) clocks.yield(ns);
+      seen.push_back(clocks.take_looks());
+      clocks.turn(10);
+    };
+    look(1, 90);  // until 90: one runs
+    look(2, 45);  // until 190: it runs again
+    look(1, 90);  // until 290: one wakes, one runs
+    clocks.looked(&key, &lock);
+    look(1, 90);   // until 390: one lets go what it looked for, one wakes
+    look(2, 500);  // nobody is there any more
+    clocks.leave();
+  });
+  std::thread second([&] {
+    clocks.adopt(wakes);
+    clocks.turn();
+    clocks.turn(250);
+    clocks.wake_by_thread(&other_key, 1);
+    clocks.turn(60);
+    clocks.wake_by_thread(&key, 1);
+    clocks.turn(10);
+    clocks.leave();
+  });
+  std::thread third([&] {
+    clocks.adopt(runs);
+    clocks.turn();
+    clocks.turn(50);
+    clocks.turn(100);
+    clocks.turn(25);
+    clocks.turn(100);
+    clocks.turn(75);
+    clocks.wake_by_thread(&other_key, 1);
+    clocks.turn(10);
+    clocks.leave();
+  });
+  for (std::thread* t : {&first, &second, &third}) t->join();
+  ASSERT_EQ(seen.size(), 5u);
+  EXPECT_EQ(seen[0].ended_by.self, nullptr);
+  EXPECT_EQ(seen[1].ended_by.self, runs);
+  EXPECT_EQ(std::pair(seen[1].begin_ns, seen[1].end_ns), std::pair(100ul, 190ul));
+  EXPECT_EQ(seen[1].count, 2u);
+  EXPECT_EQ(seen[2].ended_by.self, wakes);
+  EXPECT_EQ(seen[2].what, nullptr);
+  EXPECT_EQ(seen[3].ended_by.self, wakes);
+  EXPECT_EQ(seen[3].what, &lock);
+  EXPECT_EQ(seen[4].ended_by.self, nullptr);
+}
+
 TEST_F(host_clocks_turns, a_wait_with_a_time_ends_then) {
   int key = 0;
   auto* waiter = clocks.announce(100);

@@ -27,7 +27,7 @@ class Runs(unittest.TestCase):
     def program(self, source):
         if source not in self.programs:
             made = self.work / source.stem
-            standard = "c++20" if source.stem in ("ends", "locks", "waits") else "c++17"
+            standard = "c++20" if source.stem in ("ends", "locks", "looks", "waits") else "c++17"
             openmp = ["-Xcompiler", "-fopenmp"] if source.stem == "openmp" else []
             subprocess.run([TOOLKIT / "bin/nvcc", f"-std={standard}", *openmp, "-o", made, source],
                            check=True, timeout=300)

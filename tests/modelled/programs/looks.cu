@@ -1,0 +1,140 @@
+// Threads that wait for each other for so short that the C++ library looks for the end of its waits
+// by itself, or that do so in loops of their own. The first argument says how; with a second one a
+// thread also does something of its own before each kernel.
+#include <cuda_runtime.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <thread>
+#include <vector>
+
+__global__ void short_kernel(long long cycles) {
+  const long long begin = clock64();
+  while (clock64() - begin < cycles) {
+  }
+}
+
+static constexpr int turns = 8, pool = 4;
+static std::chrono::microseconds own{0};
+
+struct worker {
+  cudaStream_t stream;
+  worker() { cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking); }
+  void go(long long cycles) {
+    if (own.count() != 0) std::this_thread::sleep_for(own);
+    short_kernel<<<1, 32, 0, stream>>>(cycles);
+    if (cudaStreamSynchronize(stream) != cudaSuccess) std::abort();
+  }
+};
+
+struct by_semaphore {
+  std::counting_semaphore<4> count;
+  explicit by_semaphore(int n) : count(n) {}
+  void take() { count.acquire(); }
+  void give() { count.release(); }
+};
+struct by_atomic {
+  std::atomic<int> count;
+  explicit by_atomic(int n) : count(n) {}
+  void take() {
+    count.wait(0);
+    --count;
+  }
+  void give() {
+    ++count;
+    count.notify_one();
+  }
+};
+struct by_yielding {
+  std::atomic<int> count;
+  explicit by_yielding(int n) : count(n) {}
+  void take() {
+    while (count == 0) std::this_thread::yield();
+    --count;
+  }
+  void give() { ++count; }
+};
+
+// Two threads in turn.
+template <class Token>
+static void relay() {
+  Token first(1), second(0);
+  const auto run = [](Token& mine, Token& others) {
+    worker w;
+    for (int i = 0; i < turns; ++i) {
+      mine.take();
+      w.go(500);
+      others.give();
+    }
+  };
+  std::thread one([&] { run(first, second); }), other([&] { run(second, first); });
+  one.join();
+  other.join();
+}
+
+// Threads that meet behind kernels of different lengths.
+template <class Meet>
+static void meetings(Meet meet) {
+  std::vector<std::thread> threads;
+  for (int k = 0; k < pool; ++k)
+    threads.emplace_back([=] {
+      worker w;
+      for (int i = 0; i < turns; ++i) {
+        w.go((k + 1) * 900);
+        meet(i);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+// One at a time, by a lock that nobody waits for.
+static void try_lock() {
+  std::mutex lock;
+  std::vector<std::thread> threads;
+  for (int k = 0; k < pool; ++k)
+    threads.emplace_back([&] {
+      worker w;
+      for (int i = 0; i < turns; ++i) {
+        while (!lock.try_lock()) std::this_thread::yield();
+        w.go(20000);
+        lock.unlock();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+// Nobody else is there.
+static void alone() {
+  worker w;
+  for (int i = 0; i < turns; ++i) {
+    w.go(5000);
+    for (int k = 0; k < 20; ++k) std::this_thread::yield();
+  }
+}
+
+int main(int, char** arguments) {
+  const std::string how = arguments[1];
+  if (arguments[2] != nullptr) own = std::chrono::microseconds(std::atoi(arguments[2]));
+  if (how == "semaphore") relay<by_semaphore>();
+  if (how == "atomic") relay<by_atomic>();
+  if (how == "yields") relay<by_yielding>();
+  if (how == "barrier") {
+    auto all = std::make_shared<std::barrier<>>(pool);
+    meetings([=](int) { all->arrive_and_wait(); });
+  }
+  if (how == "latch") {
+    auto all = std::make_shared<std::vector<std::unique_ptr<std::latch>>>();
+    for (int i = 0; i < turns; ++i) all->push_back(std::make_unique<std::latch>(pool));
+    meetings([=](int i) { (*all)[i]->arrive_and_wait(); });
+  }
+  if (how == "try_lock") try_lock();
+  if (how == "alone") alone();
+}
