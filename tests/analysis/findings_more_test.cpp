@@ -287,26 +287,6 @@ TEST(Findings, HostFunctionsThatHoldEachOtherAreFound) {
   expect_healthy(host_functions(1_us));
 }
 
-// --- the host
-
-trace::trace with_host_code(nanoseconds t) {
-  program_builder b;
-  const number s = b.stream();
-  for (int i = 0; i < 10; ++i) {
-    b.host_code(t);
-    b.line(160).kernel(s, "work", 50_us);
-  }
-  b.synchronize();
-  return b.run();
-}
-
-TEST(Findings, HostCodeThatLeavesTheDeviceIdleIsFound) {
-  const finding f = found(with_host_code(200_us), "host-gaps");
-  EXPECT_GT(f.cost, 1200_us);
-  EXPECT_LT(f.cost, 1400_us);  // the kernels themselves remain
-  expect_healthy(with_host_code(10_us));
-}
-
 // --- events
 
 trace::trace recorded(bool late) {

@@ -346,7 +346,7 @@ trace::trace two_threads_in_turn(trace::awaited what, shares data) {
   b.synchronize(s1);
   b.thread(1);
   b.host_call("cudaGetDevice", 1_us);
-  b.host_code(220_us);
+  b.host_code(204_us);
   b.kernel(s2, "second", 200_us);
   b.writes(second);
   b.synchronize(s2);

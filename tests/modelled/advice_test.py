@@ -24,7 +24,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "event_waits", "many_streams", "other_ways", "pageable_streams", "urgent"):
+        for name in ("advice", "event_waits", "host_code", "many_streams", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -199,6 +199,18 @@ class Advice(unittest.TestCase):
             self.assertEqual(min(lengths, key=lengths.get), named, lengths)
             gained = facts["run"]["length"] - lengths[named]
             self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (named, found["cost"], gained))
+
+    def test_code_of_the_host_for_which_the_device_waits(self):
+        for what, within in (("prepares", 2), ("hands_over", 10)):  # the last one's is before nothing
+            (before, _), (after, _) = (self.facts("host_code", what, how) for how in ("as_is", "applied"))
+            self.assertEqual([finding["rule"] for finding in before["findings"]], ["host-gaps"])
+            self.assertEqual(after["findings"], [])
+            gained = before["run"]["length"] - after["run"]["length"]
+            cost = before["findings"][0]["cost"]
+            self.assertLessEqual(abs(cost - gained) * 100, within * gained, (what, cost, gained))
+
+    def test_code_of_the_host_before_there_is_anything_for_the_device(self):
+        self.assertEqual(self.facts("host_code", "prepares_at_once", "as_is")[0]["findings"], [])
 
     def urgent(self, *words):
         """What is found, and when the urgent kernel ends and the run."""

@@ -1,12 +1,10 @@
-// Streams that never run beside each other although nothing orders them, and a device that waits
-// for the host.
+// Streams that never run beside each other although nothing orders them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
 #include "analysis/call_rules.hpp"
-#include "analysis/plural.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
@@ -138,48 +136,6 @@ void find_idle_streams(const evidence& e, findings& out) {
         text_of_time(spans[before].work), text_of_time(spans[behind].work)));
   }
   add_assumption(f, parts);
-  out.push_back(std::move(f));
-}
-
-void find_host_gaps(const evidence& e, findings& out) {
-  constexpr nanoseconds least = 1000;
-  program changed = e.p;
-  std::vector<number> calls;  // behind the gaps
-  nanoseconds sum = 0;
-  for (std::vector<step>& steps : changed.threads) {
-    std::size_t first = steps.size(), last = 0;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      if (steps[i].issues.empty()) continue;
-      first = std::min(first, i);
-      last = i;
-    }
-    for (std::size_t i = first + 1; i <= last && i < steps.size(); ++i) {
-      nanoseconds gap = steps[i].gap;
-      for (const thread_pause& p : steps[i].pauses) gap += p.before;
-      if (gap < least) continue;
-      sum += gap;
-      steps[i].gap = 0;
-      for (thread_pause& p : steps[i].pauses) p.before = 0;
-      if (steps[i].call != none) calls.push_back(steps[i].call);
-    }
-  }
-  if (calls.empty()) return;
-  const nanoseconds cost = e.gain(changed);
-  if (!e.worth(cost)) return;
-
-  finding f;
-  f.rule = "host-gaps";
-  f.title = "The device waits while the host runs the program's own code";
-  f.why = fmt::format(
-      "Between its calls the host took {} in {}, and had issued too little to "
-      "keep the device busy meanwhile.",
-      text_of_time(sum), plural(calls.size(), "gap"));
-  f.change =
-      "Issue the device's work before the host's own, or do the host's work in another thread: the "
-      "device needs its next operation before the last one ends.";
-  f.cost = cost;
-  std::sort(calls.begin(), calls.end());
-  add_calls(e.t, f, calls);
   out.push_back(std::move(f));
 }
 

@@ -1,0 +1,100 @@
+// Findings about what the host does between its calls.
+#include "findings_checks.hpp"
+#include "program_builder.hpp"
+
+namespace sb::analysis {
+namespace {
+
+trace::trace with_host_code(nanoseconds t) {
+  program_builder b;
+  const number s = b.stream();
+  for (int i = 0; i < 10; ++i) {
+    b.host_code(t);
+    b.line(160).kernel(s, "work", 50_us);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfTheHost, HostCodeThatLeavesTheDeviceIdleIsFound) {
+  const finding f = found(with_host_code(200_us), "host-gaps");
+  EXPECT_GT(f.cost, 1200_us);
+  EXPECT_LT(f.cost, 1400_us);  // the kernels themselves remain
+  expect_healthy(with_host_code(10_us));
+}
+
+// Two threads with a kernel each, after so much code of their own.
+trace::trace two_threads_begin(nanoseconds first, nanoseconds second) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  b.host_code(first);
+  b.line(180).kernel(s1, "one", 100_us);
+  b.synchronize(s1);
+  b.thread(1);
+  b.host_call("cudaSetDevice", 1_us);
+  b.host_code(second);
+  b.line(181).kernel(s2, "other", 100_us);
+  b.synchronize(s2);
+  trace::trace t = b.run();
+  t.threads.resize(2);
+  t.head.clock = trace::clock_kind::modelled;
+  return t;
+}
+
+TEST(FindingsOfTheHost, CodeBeforeAThreadsFirstWorkIsFoundWhileTheDeviceHasBegun) {
+  const finding f = found(two_threads_begin(10_us, 500_us), "host-gaps");
+  // They could have begun together.
+  EXPECT_GT(f.cost, 470_us);
+  EXPECT_LT(f.cost, 500_us);
+  ASSERT_EQ(f.calls.size(), 1U);
+  // What the program does before it has anything for the device is its beginning.
+  expect_healthy(two_threads_begin(500_us, 500_us));
+  expect_healthy(two_threads_begin(10_us, 50_us));
+}
+
+TEST(FindingsOfTheHost, AThreadThatMayHaveWaitedForItsFirstWorkIsNot) {
+  trace::trace t = two_threads_begin(10_us, 500_us);
+  t.head.clock = trace::clock_kind::wall;
+  expect_healthy(t);
+  t = two_threads_begin(10_us, 115_us);
+  found(t, "host-gaps");
+  t.thread_waits = {{.thread = 1, .other = 0, .begin = 2_us, .end = 114_us}};
+  expect_healthy(t);
+}
+
+// Each of two threads does something of its own behind its kernel, and then lets the other one go.
+trace::trace in_turn(nanoseconds own) {
+  constexpr nanoseconds turn = 104_us;  // a kernel of 100 with its calls
+  program_builder b;
+  const number s[] = {b.stream(), b.stream()};
+  nanoseconds now = 0, gone[] = {0, 0};
+  std::vector<trace::thread_wait> waits;
+  for (number i = 0; i < 12; ++i) {
+    const number who = i % 2;
+    b.thread(who);
+    b.host_code(now - gone[who]);
+    b.line(190).kernel(s[who], "work", 100_us);
+    b.synchronize(s[who]);
+    if (i != 0) {
+      const nanoseconds since = gone[who] == 0 ? 0 : gone[who] + own;
+      waits.push_back({.thread = who, .other = 1 - who, .begin = since, .end = now});
+    }
+    gone[who] = now + turn;
+    now = gone[who] + own;
+  }
+  trace::trace t = b.run();
+  EXPECT_EQ(t.calls.back().end, gone[1]);
+  t.threads.resize(2);
+  t.head.clock = trace::clock_kind::modelled;
+  t.thread_waits = waits;
+  return t;
+}
+
+TEST(FindingsOfTheHost, CodeInFrontOfWhatAnotherThreadWaitsForIsFound) {
+  const finding f = found(in_turn(50_us), "host-gaps");
+  EXPECT_EQ(f.cost, 11 * 50_us);  // all but the last one's, for which nobody waits
+  expect_without(in_turn(0), "host-gaps");
+}
+
+}  // namespace
+}  // namespace sb::analysis
