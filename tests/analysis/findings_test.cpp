@@ -390,6 +390,34 @@ TEST(Findings, TooFewQueuesAreFound) {
   expect_without(two_kernels_per_stream(8, false), "few-hardware-queues");
 }
 
+// A small result of a long kernel, and a large one of another stream that is there already.
+trace::trace copies_in_queues(std::uint32_t connections, bool small_one_first) {
+  program_builder b;
+  b.connections(connections);
+  const number s1 = b.stream(), s2 = b.stream();
+  for (int i = 0; i < 4; ++i) {
+    const auto small = [&] { b.line(97).copy(s1, to_host, 4, 1_us); };
+    b.line(96).kernel(s1, "work", 200_us);
+    if (small_one_first) small();
+    b.line(98).copy(s2, to_host, 4 << 20, 100_us);
+    if (!small_one_first) small();
+    b.synchronize();
+  }
+  return b.run();
+}
+
+TEST(Findings, CopiesThatAnotherStreamsCopyHoldsInTheirQueueAreFound) {
+  const trace::trace t = copies_in_queues(1, true);
+  const nanoseconds best = copies_in_queues(32, true).end;
+  const finding f = found(t, "few-hardware-queues");
+  EXPECT_GT(f.cost, 300_us);
+  EXPECT_EQ(f.cost, t.end - best);
+  EXPECT_EQ(f.count, 4u);
+  EXPECT_EQ(found(t, "issue-order").count, 4u);
+  expect_healthy(copies_in_queues(32, true));
+  expect_healthy(copies_in_queues(1, false));
+}
+
 // As many streams as there are connections, or more, with four kernels each.
 trace::trace streams_of_kernels(std::uint32_t connections, bool breadth_first,
                                 const std::string& profile = "h200") {

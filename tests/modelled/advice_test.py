@@ -24,7 +24,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "event_waits", "host_code", "many_streams", "other_ways", "pageable_streams", "urgent"):
+        for name in ("advice", "copy_queues", "event_waits", "host_code", "many_streams", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -177,11 +177,11 @@ class Advice(unittest.TestCase):
         for what in ("early", "back", "second"):
             self.assertEqual(self.facts("event_waits", what, "as_is", "timed_loosely")[0]["findings"], [])
 
-    def facts(self, program, *words):
+    def facts(self, program, *words, options=()):
         """What is said of a run, and its trace."""
         trace = self.folder / f"{program}.sbt"
         command(TOOLKIT / "bin" / "streambed", "run", self.folder / program, "--device", self.device, "--force", "--quiet",
-                "--trace", trace, "--", *words)
+                "--trace", trace, *options, "--", *words)
         return json.loads(command(TOOLKIT / "bin" / "streambed", "explain", "--json", trace)), trace
 
     def test_the_number_of_streams_that_is_named_is_the_best(self):
@@ -199,6 +199,13 @@ class Advice(unittest.TestCase):
             self.assertEqual(min(lengths, key=lengths.get), named, lengths)
             gained = facts["run"]["length"] - lengths[named]
             self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (named, found["cost"], gained))
+
+    def test_queues_for_copies_that_another_streams_copy_holds(self):
+        few, many = (self.facts("copy_queues", options=("--connections", n))[0] for n in (1, 32))
+        found, = (finding for finding in few["findings"] if finding["rule"] == "few-hardware-queues")
+        self.assertNotIn("few-hardware-queues", [finding["rule"] for finding in many["findings"]])
+        gained = few["run"]["length"] - many["run"]["length"]
+        self.assertLessEqual(abs(found["cost"] - gained) * 100, 2 * gained, (found["cost"], gained))
 
     def test_code_of_the_host_for_which_the_device_waits(self):
         for what, within in (("prepares", 2), ("hands_over", 10)):  # the last one's is before nothing

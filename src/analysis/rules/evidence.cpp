@@ -70,6 +70,10 @@ void add_assumption_of_times(const trace::trace& t, finding& f) {
 }
 
 std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cause) {
+  // It waits for an engine, or for room, when its queue has let it go.
+  const auto comes_behind_queue = [](trace::wait_cause other) {
+    return other == trace::wait_cause::engine_busy || other == trace::wait_cause::device_full;
+  };
   std::vector<held_operation> held;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
@@ -80,7 +84,8 @@ std::vector<held_operation> held_by(const trace::trace& t, trace::wait_cause cau
       if (e.cause == cause && e.from < t.operations.size() &&
           t.operations[e.from].stream < t.streams.size()) {
         if (last == nullptr || e.until >= last->until) last = &e;
-      } else if (e.cause != trace::wait_cause::host_call) {
+      } else if (e.cause != trace::wait_cause::host_call &&
+                 !(cause == trace::wait_cause::queue_head && comes_behind_queue(e.cause))) {
         others = std::max(others, e.until);
       }
     }

@@ -2,6 +2,8 @@
 // orders: engines and hardware queues take what comes first.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analysis/rules/rules.hpp"
 
 namespace sb::analysis {
@@ -48,7 +50,10 @@ void find_issue_order(const evidence& e, findings& out) {
                        "of every stream, and so on."
                      : "Issue depth first: everything of one stream, then everything of the next.";
   f.cost = best;
-  add_operations(e.t, f, operations_of(held));
+  std::vector<number> operations = operations_of(held);
+  std::sort(operations.begin(), operations.end());
+  operations.erase(std::unique(operations.begin(), operations.end()), operations.end());
+  add_operations(e.t, f, operations);
   describe(e.t, f, held);
   out.push_back(std::move(f));
 }
