@@ -22,6 +22,7 @@ path_work work_of(const trace::operation& o) {
     case trace::operation_kind::copy:
       return o.direction == copy_direction::host_to_device   ? path_work::copy_host_to_device
              : o.direction == copy_direction::device_to_host ? path_work::copy_device_to_host
+             : o.direction == copy_direction::peer           ? path_work::copy_peer
                                                              : path_work::copy_other;
     case trace::operation_kind::fill:
       return path_work::fill;

@@ -14,6 +14,7 @@ enum class path_work : std::uint8_t {
   kernel,
   copy_host_to_device,
   copy_device_to_host,
+  copy_peer,
   copy_other,
   fill,
   host_function,

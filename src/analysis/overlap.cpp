@@ -163,6 +163,8 @@ overlap_facts overlap_of(const trace::trace& t) {
     else
       engine.least += length;
     ++engine.operations;
+    if (o.kind == trace::operation_kind::copy && o.direction == copy_direction::peer)
+      ++engine.between_devices;
     facts.begin = std::min(facts.begin, o.started);
     facts.end = std::max(facts.end, o.ended);
   }

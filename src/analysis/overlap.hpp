@@ -17,6 +17,7 @@ struct engine_use {
   trace::nanoseconds work = 0;      // the lengths of its operations, added up
   trace::nanoseconds least = 0;     // kernels: if they filled the device; others: work
   trace::number operations = 0;
+  trace::number between_devices = 0;  // of these: copies
 };
 
 struct engine_pair {

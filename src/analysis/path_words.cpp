@@ -15,6 +15,8 @@ std::string_view subject(path_work work) {
       return "copies host to device ran";
     case path_work::copy_device_to_host:
       return "copies device to host ran";
+    case path_work::copy_peer:
+      return "copies between devices ran";
     case path_work::copy_other:
       return "copies within the device or the host ran";
     case path_work::fill:
@@ -84,6 +86,8 @@ std::string_view key_of(path_work work) {
       return "copy_host_to_device";
     case path_work::copy_device_to_host:
       return "copy_device_to_host";
+    case path_work::copy_peer:
+      return "copy_peer";
     case path_work::copy_other:
       return "copy_other";
     case path_work::fill:

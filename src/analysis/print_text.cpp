@@ -134,8 +134,8 @@ class printer {
     if (o.engines.empty()) return;
     heading("Overlap");
     const auto name_of = [&](const engine_use& e) {
-      return trace_.devices.size() > 1 ? fmt::format("{}, device {}", text_of(e.engine), e.device)
-                                       : std::string(text_of(e.engine));
+      return trace_.devices.size() > 1 ? fmt::format("{}, device {}", text_of(e), e.device)
+                                       : std::string(text_of(e));
     };
     constexpr std::size_t least_width = 26;
     std::size_t width = least_width;
@@ -148,7 +148,7 @@ class printer {
     }
     const bool by_engine = o.engines[o.busiest].least >= o.longest_chain;
     const std::string limit =
-        by_engine ? fmt::format("the {} alone need that", text_of(o.engines[o.busiest].engine))
+        by_engine ? fmt::format("the {} alone need that", text_of(o.engines[o.busiest]))
                   : "operations that have to follow each other need that";
     paragraph(
         fmt::format("The device's work took {}, and something ran in {} of that: {} one after "

@@ -30,7 +30,7 @@ std::string_view direction(copy_direction d) {
     case copy_direction::device_to_device:
       return "within the device";
     case copy_direction::peer:
-      return "device to device";
+      return "between devices";
     case copy_direction::host_to_host:
       return "host to host";
   }
@@ -145,6 +145,12 @@ std::string_view text_of(engine_kind engine) {
       break;
   }
   return "none";
+}
+
+std::string_view text_of(const engine_use& use) {
+  const bool has_inner = use.operations > use.between_devices;
+  if (use.between_devices == 0) return text_of(use.engine);
+  return has_inner ? "copies within and between devices" : "copies between devices";
 }
 
 std::string_view key_of(engine_kind engine) {

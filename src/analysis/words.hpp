@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/overlap.hpp"
 #include "trace/trace.hpp"
 
 namespace sb::analysis {
@@ -23,6 +24,8 @@ namespace sb::analysis {
 [[nodiscard]] trace::number place_of(const trace::trace& t, trace::number operation);
 
 [[nodiscard]] std::string_view text_of(trace::engine_kind engine);
+// By what it did: copies between devices are an engine's that copies within its device, too.
+[[nodiscard]] std::string_view text_of(const engine_use& use);
 // "hardware queue 3", "copy queue 0 to the host"; "its hardware queue" when it is not known.
 [[nodiscard]] std::string text_of(hardware_queue queue);
 [[nodiscard]] std::string_view key_of(trace::engine_kind engine);  // of JSON

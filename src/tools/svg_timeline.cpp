@@ -350,7 +350,8 @@ class painter {
       at += 15 + 6.5 * static_cast<double>(words.size()) + 16;
     };
     for (std::size_t kind = 0; kind < used.size(); ++kind) {
-      if (used[kind]) entry(fmt::format("k{}", kind), bar_name(static_cast<bar_kind>(kind)));
+      if (used[kind])
+        entry(fmt::format("k{}", kind), bar_name(static_cast<bar_kind>(kind), trace_));
     }
     if (std::any_of(on_path_.begin(), on_path_.end(), [](bool is) { return is; })) {
       entry("path", "critical path");

@@ -229,7 +229,8 @@ std::string draw_text(const trace::trace& trace, int width, charset characters) 
   std::vector<std::string> legend;
   for (std::size_t bar = 0; bar < used.size(); ++bar) {
     if (!used[bar]) continue;
-    legend.push_back(fmt::format("{} {}", use.bars[bar], bar_name(static_cast<bar_kind>(bar))));
+    legend.push_back(
+        fmt::format("{} {}", use.bars[bar], bar_name(static_cast<bar_kind>(bar), trace)));
   }
   if (blocked) legend.push_back(fmt::format("{} call waits", use.blocked));
   if (overlap) legend.emplace_back("2-9 so many at once");

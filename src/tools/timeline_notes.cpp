@@ -17,6 +17,7 @@ bar_kind bar_of(path_work work) {
       return bar_kind::to_device;
     case path_work::copy_device_to_host:
       return bar_kind::to_host;
+    case path_work::copy_peer:
     case path_work::copy_other:
       return bar_kind::on_device;
     case path_work::fill:

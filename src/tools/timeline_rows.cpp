@@ -67,6 +67,21 @@ void pack(const trace::trace& trace, timeline_row& row) {
   row.left_out += std::erase_if(row.bars, [](const placed& bar) { return bar.lane >= most_lanes; });
 }
 
+// Copies that neither come from the host nor go there: the same engines do them.
+struct inner_copies {
+  bool within = false, between = false;
+
+  void add(const trace::operation& o) {
+    if (bar_of(o) != bar_kind::on_device) return;
+    (o.direction == copy_direction::peer ? between : within) = true;
+  }
+  [[nodiscard]] std::string_view choose(std::string_view on_device, std::string_view to_others,
+                                        std::string_view both) const {
+    if (!between) return on_device;
+    return within ? both : to_others;
+  }
+};
+
 std::string_view engine_label(trace::engine_kind engine) {
   switch (engine) {
     case trace::engine_kind::multiprocessors:
@@ -162,6 +177,12 @@ timeline_group device_group(const trace::trace& trace, number index) {
   }
   for (auto& [kind, row] : engines) {
     row.label = engine_label(kind);
+    if (kind == trace::engine_kind::device_to_device) {
+      inner_copies copies;
+      for (const placed& bar : row.bars) copies.add(trace.operations[bar.what]);
+      // Short enough for a terminal, behind the name of the device.
+      row.label = copies.choose(engine_label(kind), "Peer copies", "Copy, also peer");
+    }
     if (kind == trace::engine_kind::multiprocessors && device.multiprocessors > 0) {
       row.detail = fmt::format("{} multiprocessor{}", device.multiprocessors,
                                device.multiprocessors == 1 ? "" : "s");
@@ -209,7 +230,12 @@ bar_kind bar_of(const trace::operation& operation) {
   return bar_kind::on_device;
 }
 
-std::string_view bar_name(bar_kind kind) {
+std::string_view bar_name(bar_kind kind, const trace::trace& trace) {
+  if (kind == bar_kind::on_device) {
+    inner_copies copies;
+    for (const trace::operation& o : trace.operations) copies.add(o);
+    return copies.choose("copy on device", "copy between devices", "copy on or between devices");
+  }
   constexpr std::array<std::string_view, bar_kinds> names = {
       "kernel", "copy to device", "copy to host", "copy on device",
       "fill",   "host function",  "host call",    "other"};

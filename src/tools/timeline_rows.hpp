@@ -27,7 +27,8 @@ enum class bar_kind : std::uint8_t {
 inline constexpr int bar_kinds = 8;
 
 [[nodiscard]] bar_kind bar_of(const trace::operation& operation);
-[[nodiscard]] std::string_view bar_name(bar_kind kind);
+// In a legend of the trace.
+[[nodiscard]] std::string_view bar_name(bar_kind kind, const trace::trace& trace);
 
 enum class row_kind : std::uint8_t { thread, ranges, engine, stream };
 

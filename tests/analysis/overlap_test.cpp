@@ -1,11 +1,16 @@
 #include "analysis/overlap.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/explain.hpp"
 #include "program_builder.hpp"
 
 namespace sb::analysis {
 namespace {
+
+using testing::HasSubstr;
+using testing::Not;
 
 // Copy in, compute, copy out, in chunks over streams.
 trace::trace three_way(int chunks, int streams) {
@@ -127,6 +132,26 @@ TEST(Overlap, ATraceWithoutWorkHasNothingToOverlap) {
   EXPECT_EQ(o.span(), 0U);
   EXPECT_EQ(o.possible(), 0U);
   EXPECT_EQ(o.achieved(), 1.0);
+}
+
+TEST(Overlap, CopiesBetweenDevicesAreNoneWithinTheDevice) {
+  const auto text = [](bool between, bool within) {
+    program_builder b;
+    const number s = b.stream();
+    if (between) b.copy(s, copy_direction::peer, 1 << 20, 100_us);
+    if (within) b.copy(s, copy_direction::device_to_device, 1 << 20, 100_us);
+    b.synchronize();
+    const trace::trace t = b.run();
+    return text_of(t, explain(t));
+  };
+  const std::string within = text(false, true), between = text(true, false),
+                    both = text(true, true);
+  EXPECT_THAT(within, HasSubstr("copies within the device  "));
+  EXPECT_THAT(within, HasSubstr("copies within the device or the host ran"));
+  EXPECT_THAT(between, HasSubstr("copies between devices  "));
+  EXPECT_THAT(between, HasSubstr("copies between devices ran"));
+  EXPECT_THAT(between, Not(HasSubstr("within")));
+  EXPECT_THAT(both, HasSubstr("copies within and between devices  "));
 }
 
 }  // namespace

@@ -29,6 +29,26 @@ TEST(TimelineRows, AreThreadsThenEnginesAndStreamsOfEachDevice) {
   EXPECT_EQ(groups[1].rows[6].detail, "non-blocking, queue 2");
 }
 
+TEST(TimelineRows, CopiesBetweenDevicesAreNoneOnADevice) {
+  trace::trace t = testing::small_trace();
+  std::vector<trace::operation*> copies;
+  for (trace::operation& o : t.operations) {
+    if (o.kind != trace::operation_kind::copy) continue;
+    o.engine = trace::engine_kind::device_to_device;
+    o.direction = copy_direction::device_to_device;
+    copies.push_back(&o);
+  }
+  const auto row = [&] { return timeline_rows(t)[1].rows[1].label; };
+  EXPECT_EQ(row(), "Copy on device");
+  EXPECT_EQ(bar_name(bar_kind::on_device, t), "copy on device");
+  copies[0]->direction = copy_direction::peer;
+  EXPECT_EQ(row(), "Copy, also peer");
+  EXPECT_EQ(bar_name(bar_kind::on_device, t), "copy on or between devices");
+  for (trace::operation* o : copies) o->direction = copy_direction::peer;
+  EXPECT_EQ(row(), "Peer copies");
+  EXPECT_EQ(bar_name(bar_kind::on_device, t), "copy between devices");
+}
+
 TEST(TimelineRows, EventsAreMarksOfTheirStream) {
   const auto groups = timeline_rows(testing::small_trace());
   EXPECT_THAT(groups[1].rows[5].marks, ElementsAre(4));

@@ -4,10 +4,10 @@ import { describe, streamLabel, summary, waitLine } from "./describe";
 import { byId, fitCanvas, make } from "./dom";
 import { drawRows, drawRuler, markTime, thingAt, type Canvas, type Scene } from "./draw";
 import { Edges } from "./edges";
-import { barLabel, count, duration, moment } from "./format";
+import { barLabel, count, duration, innerCopies, moment } from "./format";
 import { actionOf, keys } from "./keys";
 import { layOut, rowAt, titleHeight } from "./layout";
-import { barNames, extentOf, type Trace } from "./model";
+import { Bar, barNames, extentOf, type Trace } from "./model";
 import { drawMinimap, drawOverview } from "./minimap";
 import { showBound, showDetails, showFindings, swatch, type PanelActions } from "./panel";
 import { Places, thingIn } from "./places";
@@ -180,7 +180,8 @@ export class App implements PanelActions {
     const used = new Set<number>(this.trace.operations.bar);
     if (this.trace.calls.count) used.add(6);
     const entries = barNames.map((name, bar) => ({ name, bar })).filter(({ name, bar }) => used.has(bar) && name !== "other");
-    const items: HTMLElement[] = entries.map(({ name, bar }) => make("span", {}, swatch(bar), name));
+    const items: HTMLElement[] = entries.map(({ name, bar }) =>
+      make("span", {}, swatch(bar), bar === Bar.onDevice ? innerCopies(this.trace) : name));
     if (this.trace.calls.blocked.some((time) => time > 0)) {
       items.push(make("span", {}, make("i", { class: "swatch blocked" }), "call waits"));
     }

@@ -1,7 +1,7 @@
 // One thing in words: the fields that the tip and the panel show.
 
-import { bytes, count, duration, moment, operationLabel, place, stepLabel } from "./format";
-import { barNames, causeNames, causeWords, type Finding, Kind, memoryNames, type Trace } from "./model";
+import { barWords, bytes, count, duration, moment, operationLabel, place, stepLabel } from "./format";
+import { causeNames, causeWords, type Finding, Kind, memoryNames, type Trace } from "./model";
 import type { Wait } from "./edges";
 import type { Thing } from "./search";
 
@@ -116,7 +116,7 @@ function describeOperation(trace: Trace, what: number): Description {
     add("call", trace.callNames[trace.calls.name[call]]);
     add("line", place(trace, trace.calls.place[call]));
   }
-  return { title: operationLabel(trace, what), kind: barNames[o.bar[what]], bar: o.bar[what], fields };
+  return { title: operationLabel(trace, what), kind: barWords(trace, what), bar: o.bar[what], fields };
 }
 
 function describeCall(trace: Trace, what: number): Description {

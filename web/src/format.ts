@@ -1,6 +1,6 @@
 // Numbers as people read them. Times are nanoseconds.
 
-import { Bar, type RowKind, type Trace, kindNames, Kind } from "./model";
+import { Bar, barNames, type RowKind, type Trace, kindNames, Kind } from "./model";
 
 export interface Unit {
   name: string;
@@ -68,6 +68,22 @@ export function shortName(name: string): string {
 }
 
 const directions = ["copy to device", "copy to host", "copy on device", "copy between devices", "copy on host"];
+
+const between = 3; // in directions
+
+/** What a bar of this operation is called. */
+export function barWords(trace: Trace, what: number): string {
+  const o = trace.operations;
+  return o.kind[what] === Kind.copy && o.direction[what] === between ? directions[between] : barNames[o.bar[what]];
+}
+
+/** What the copies that no host takes part in are called together. */
+export function innerCopies(trace: Trace): string {
+  const { bar, direction } = trace.operations;
+  const some = (peer: boolean): boolean => bar.some((one, i) => one === Bar.onDevice && (direction[i] === between) === peer);
+  if (!some(true)) return barNames[Bar.onDevice];
+  return some(false) ? "copy on or between devices" : directions[between];
+}
 
 export function operationLabel(trace: Trace, what: number): string {
   const o = trace.operations;

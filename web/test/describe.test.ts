@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { describe, listsEvidence, queueLabel } from "../src/describe";
+import { innerCopies } from "../src/format";
 import { makeTrace } from "./sample";
 
 const trace = makeTrace(
@@ -46,4 +47,13 @@ test("what a finding leads up to is listed before it is chosen, other evidence w
   expect([ring, cost].map((finding) => listsEvidence(finding, false))).toEqual([true, false]);
   expect([ring, cost].map((finding) => listsEvidence(finding, true))).toEqual([true, true]);
   expect(listsEvidence({ ...ring, evidence: [] }, true)).toBe(false);
+});
+
+test("a copy between devices is none on a device", () => {
+  const within = { begin: 0, end: 10, kind: 1, bar: 3, direction: 2 };
+  const peer = { begin: 20, end: 30, kind: 1, bar: 3, direction: 3 };
+  const both = makeTrace([within, peer]);
+  expect([0, 1].map((what) => describe(both, { kind: "operation", what }).kind)).toEqual(["copy on device", "copy between devices"]);
+  expect([[within], [peer], [within, peer]].map((work) => innerCopies(makeTrace(work))))
+    .toEqual(["copy on device", "copy between devices", "copy on or between devices"]);
 });
