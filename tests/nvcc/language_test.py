@@ -250,10 +250,86 @@ class Diagnostics(NvccTest):
                  "__global__ void k() { cooperative_groups::cluster_group* c = nullptr; }",
                  "'cluster_group' in namespace 'cooperative_groups': thread-block clusters are not supported"),
                 ("__global__ void k() { __cluster_barrier_arrive(); }",
-                 "'__cluster_barrier_arrive': thread-block clusters are not supported")):
+                 "'__cluster_barrier_arrive': thread-block clusters are not supported"),
+                ('__global__ void k(int* p) { asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(*p)); }',
+                 "inline PTX register '%cluster_ctarank' is not supported: thread-block clusters are not supported"),
+                ('__global__ void k() { asm volatile("barrier.cluster.arrive.aligned;"); }',
+                 "'barrier.cluster.arrive.aligned' is not supported: thread-block clusters are not supported"),
+                ("#include <curand_kernel.h>", "'curand_kernel.h' file not found: cuRAND is not included"),
+                ("#include <curand.h>", "'curand.h' file not found: cuRAND is not included"),
+                ("#include <cub/cub.cuh>", "'cub/cub.cuh' file not found: the libraries CUB and Thrust are not included"),
+                ("#include <thrust/device_vector.h>",
+                 "'thrust/device_vector.h' file not found: the libraries CUB and Thrust are not included"),
+                ("#include <cuda/latch>", "'cuda/latch' file not found: not included; cuda/barrier"),
+                ("#include <cuda/ptx>", "'cuda/ptx' file not found: the functions of cuda::ptx are not included"),
+                ("#include <cuda.h>\n__global__ void k(const __grid_constant__ CUtensorMap map) {}",
+                 "'CUtensorMap': copies of tensors by the device's own engine (TMA)")):
             with self.subTest(text):
                 self.write("a.cu", text + "\nint main() {}\n")
                 self.assertIn(words, self.refused("a.cu"))
+
+    def test_code_is_chosen_by_where_it_runs(self):
+        self.write("a.cu", r'''
+            #include <nv/target>
+            #include <cstdio>
+            __host__ __device__ int where() {
+              NV_IF_TARGET(NV_IS_DEVICE, (int one = 0, x = 1; return one + x;), (return 2;))
+            }
+            __host__ __device__ int which() {
+              int found = 0;
+              NV_DISPATCH_TARGET(NV_PROVIDES_SM_90, (found = 90;), NV_IS_EXACTLY_SM_80, (found = 8;),
+                                 NV_PROVIDES_SM_80, (found = 80;), NV_IS_DEVICE, (found = 1;),
+                                 NV_ANY_TARGET, (NV_IF_TARGET(NV_IS_HOST, (found = 7;))))
+              NV_IF_ELSE_TARGET(NV_NO_TARGET, (found = -1;), (found += 100;))
+              NV_DISPATCH_TARGET(NV_NO_TARGET, (found = -1;))
+              return found;
+            }
+            __global__ void ask(int* to) { to[0] = where(); to[1] = which(); }
+            int main() {
+              int* to;
+              cudaMallocManaged(&to, 8);
+              ask<<<1, 1>>>(to);
+              cudaDeviceSynchronize();
+              std::printf("%d %d %d %d", to[0], to[1], where(), which());
+            }''')
+        for architecture, found in (("sm_90", 190), ("sm_86", 180), ("sm_80", 108), ("sm_75", 101)):
+            with self.subTest(architecture):
+                self.nvcc("-arch=" + architecture, "a.cu", "-o", "a")
+                self.assertEqual(self.output("a"), f"1 {found} 2 107")
+
+    def test_a_kernel_that_may_begin_early_begins_behind_the_one_before_it(self):
+        self.write("a.cu", r'''
+            #include <cstdio>
+            __managed__ int first, seen;
+            __global__ void primary() {
+              cudaTriggerProgrammaticLaunchCompletion();
+              asm volatile("griddepcontrol.launch_dependents;");
+              for (long long end = clock64() + 1000000; clock64() < end;) {}
+              first = 5;
+            }
+            __global__ void secondary() {
+              asm volatile("griddepcontrol.wait;" ::: "memory");
+              cudaGridDependencySynchronize();
+              seen = first;
+            }
+            int main() {
+              cudaStream_t s;
+              cudaStreamCreate(&s);
+              primary<<<1, 1, 0, s>>>();
+              cudaLaunchAttribute early = {};
+              early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+              early.val.programmaticStreamSerializationAllowed = 1;
+              cudaLaunchConfig_t how = {};
+              how.gridDim = how.blockDim = 1;
+              how.stream = s;
+              how.attrs = &early;
+              how.numAttrs = 1;
+              const cudaError_t launched = cudaLaunchKernelEx(&how, secondary);
+              const cudaError_t ended = cudaDeviceSynchronize();
+              std::printf("%d %d %d", launched, ended, seen);
+            }''')
+        self.nvcc("a.cu", "-o", "a")
+        self.assertEqual(self.output("a"), "0 0 5")
 
     def test_a_kernel_that_does_not_ask_for_its_cluster_may_have_one(self):
         self.write("a.cu", "#include <cstdio>\n__managed__ int sum;\n"

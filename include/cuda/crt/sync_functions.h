@@ -30,6 +30,11 @@ SB_FN __attribute__((noreturn)) void __trap() { __sb_rt_trap(); }
 SB_FN void __brkpt() { __sb_rt_trap(); }
 #define __prof_trigger(counter) ((void)(counter))
 
+/* A kernel begins when those before it have ended, also where its launch allows it sooner: there is
+   nothing to wait for, and nobody to let go on. */
+SB_FN void cudaGridDependencySynchronize() {}
+SB_FN void cudaTriggerProgrammaticLaunchCompletion() {}
+
 /* The handle of a conditional graph node is the address of its value. */
 SB_FN void cudaGraphSetConditional(unsigned long long handle, unsigned int value) {
   __atomic_store_n(reinterpret_cast<unsigned int*>(handle), value, __ATOMIC_RELAXED);

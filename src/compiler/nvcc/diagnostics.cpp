@@ -132,6 +132,14 @@ struct absence {
 constexpr std::string_view no_clusters =
     "thread-block clusters are not supported: blocks do not reach each other's shared memory. "
     "__cluster_dims__ and launches with clusters are taken, for kernels that do not ask for theirs";
+constexpr std::string_view no_templates =
+    "the libraries CUB and Thrust are not included; write the kernel (sums, scans and searches by "
+    "__shfl_*_sync, __reduce_*_sync and cooperative_groups/reduce.h, scan.h)";
+constexpr std::string_view no_rendezvous =
+    "not included; cuda/barrier, cuda/atomic and cooperative_groups.h are";
+constexpr std::string_view no_tensor_copies =
+    "copies of tensors by the device's own engine (TMA) and the driver API that describes them are "
+    "not supported; load with cuda/pipeline or by each thread";
 constexpr absence absences[] = {
     {"'mma.h' file not found",
      "tensor-core fragments (nvcuda::wmma) are not supported; compute the product with the "
@@ -141,7 +149,24 @@ constexpr absence absences[] = {
      "and give it to the kernel"},
     {"named 'cluster_group' in namespace 'cooperative_groups'", no_clusters},
     {"named 'this_cluster' in namespace 'cooperative_groups'", no_clusters},
-    {"undeclared identifier '__cluster", no_clusters}};
+    {"undeclared identifier '__cluster", no_clusters},
+    {"inline PTX instruction 'barrier.cluster", no_clusters},
+    {"inline PTX instruction 'mapa", no_clusters},
+    {"inline PTX instruction 'cp.async.bulk", no_tensor_copies},
+    {"inline PTX register '%cluster", no_clusters},
+    {"inline PTX register '%ncluster", no_clusters},
+    {"inline PTX register '%is_explicit_cluster", no_clusters},
+    {"'curand",
+     "cuRAND is not included; compute random numbers in the kernel (a counter and a few "
+     "multiplications), or fill an array on the host"},
+    {"'cub/", no_templates},
+    {"'thrust/", no_templates},
+    {"'cuda/latch' file not found", no_rendezvous},
+    {"'cuda/semaphore' file not found", no_rendezvous},
+    {"'CUtensorMap", no_tensor_copies},
+    {"'cuTensorMap", no_tensor_copies},
+    {"'cuda/ptx' file not found",
+     "the functions of cuda::ptx are not included; inline PTX is taken, as far as it is known"}};
 
 std::string with_reason(const std::string& message) {
   std::string out;

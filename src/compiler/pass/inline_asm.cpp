@@ -96,6 +96,17 @@ bool end_thread(CallBase& call, ptx_lowering& lowering, const ptx_instruction& i
   return true;
 }
 
+// The first special register of the instruction that nobody knows; empty if there is none.
+StringRef unknown_register(const ptx_instruction& inst, ptx_lowering& lowering) {
+  for (const ptx_operand& operand : inst.operands) {
+    const StringRef name = operand.name;
+    if (name.starts_with("%") && !lowering.get(name) && !lowering.is_special(name)) {
+      return name;
+    }
+  }
+  return {};
+}
+
 // False after reporting an error.
 bool lower(CallBase& call) {
   auto* text = cast<InlineAsm>(call.getCalledOperand());
@@ -126,7 +137,11 @@ bool lower(CallBase& call) {
       continue;
     }
     if (!lowering.lower(inst)) {
-      refuse(inst.opcode);
+      if (const StringRef name = unknown_register(inst, lowering); !name.empty()) {
+        report_error(call, "inline PTX register '" + name + "' is not supported");
+      } else {
+        refuse(inst.opcode);
+      }
       return false;
     }
   }

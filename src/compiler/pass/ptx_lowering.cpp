@@ -281,7 +281,9 @@ bool ptx_lowering::lower_threads(const ptx_instruction& inst) {
     runtime(slot::trap, nothing, {});
     return true;
   }
-  if (name == "pmevent" || name == "prefetch" || name == "prefetchu") {
+  // A kernel begins when those before it have ended: `griddepcontrol` has nothing to wait for and
+  // nobody to let go on.
+  if (name == "pmevent" || name == "prefetch" || name == "prefetchu" || name == "griddepcontrol") {
     return true;
   }
   if (name == "membar" || (name == "fence" && !inst.has("proxy"))) {

@@ -30,6 +30,9 @@ class ptx_lowering {
   // Null when the text never wrote it.
   llvm::Value* get(llvm::StringRef name) { return registers_.lookup(name); }
 
+  // A register that every thread has.
+  bool is_special(llvm::StringRef name) { return special_register(name) != nullptr; }
+
   bool lower(const ptx_instruction& inst);
   // The condition of @p, true without one; null when p is unknown.
   llvm::Value* guard(const ptx_instruction& inst);
