@@ -74,6 +74,7 @@ void find_pageable_copies(const evidence& e, findings& out);
 void find_waits_in_loops(const evidence& e, findings& out);
 void find_copies_in_loops(const evidence& e, findings& out);
 void find_allocations_in_loops(const evidence& e, findings& out);
+void find_returned_pools(const evidence& e, findings& out);
 void find_graphs_made_in_loops(const evidence& e, findings& out);
 void find_issue_order(const evidence& e, findings& out);
 void find_few_queues(const evidence& e, findings& out);

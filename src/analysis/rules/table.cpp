@@ -8,12 +8,13 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 25> table = {{
+constexpr std::array<rule, 26> table = {{
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
     {"wait-in-loop", find_waits_in_loops},
     {"synchronous-copy-in-loop", find_copies_in_loops},
     {"allocation-in-loop", find_allocations_in_loops},
+    {"pool-gives-memory-back", find_returned_pools},
     {"graph-made-in-loop", find_graphs_made_in_loops},
     {"issue-order", find_issue_order},
     {"few-hardware-queues", find_few_queues},
