@@ -421,5 +421,37 @@ TEST(FindingsOfLoops, AWaitInTheLoopOfEachThreadIsOneFinding) {
   expect_without(pool(3, true), "wait-in-loop");
 }
 
+// Kernels of two streams; those of so many launches are waited for by the launch itself.
+trace::trace blocking_launches(int blocking) {
+  program_builder b;
+  const number s[] = {b.stream(), b.stream()};
+  const number data[] = {b.allocation(trace::memory_kind::device, 1 << 20),
+                         b.allocation(trace::memory_kind::device, 1 << 20)};
+  std::vector<number> kernels;
+  for (int i = 0; i < 8; ++i) {
+    kernels.push_back(b.line(210).kernel(s[i % 2], "work", 100_us));
+    b.writes(data[i % 2]);
+  }
+  b.synchronize();
+  program p = b.written();
+  for (int i = 0; i < blocking; ++i) {
+    step& launch = p.threads[0][static_cast<std::size_t>(i)];
+    launch.last = {wait_scope::operation, kernels[static_cast<std::size_t>(i)]};
+    launch.after = 1_us;
+  }
+  return retimed(b.records(), p, replay(p, record_waits::yes));
+}
+
+TEST(FindingsOfLoops, LaunchesThatAllWaitForTheirKernelsAreFound) {
+  const trace::trace t = blocking_launches(8);
+  const finding f = found(t, "launch-blocking");
+  EXPECT_EQ(f.cost, t.end - blocking_launches(0).end);
+  EXPECT_GT(f.cost, 350_us);
+  EXPECT_EQ(f.count, 8U);
+  EXPECT_THAT(f.why, testing::HasSubstr("CUDA_LAUNCH_BLOCKING"));
+  expect_without(blocking_launches(7), "launch-blocking");
+  expect_healthy(blocking_launches(0));
+}
+
 }  // namespace
 }  // namespace sb::analysis

@@ -24,7 +24,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "copy_queues", "event_waits", "host_code", "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
+        for name in ("advice", "copy_queues", "event_waits", "host_code", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -206,6 +206,15 @@ class Advice(unittest.TestCase):
         self.assertNotIn("few-hardware-queues", [finding["rule"] for finding in many["findings"]])
         gained = few["run"]["length"] - many["run"]["length"]
         self.assertLessEqual(abs(found["cost"] - gained) * 100, 2 * gained, (found["cost"], gained))
+
+    def test_launches_that_wait_for_their_kernels(self):
+        for what in ("kernels", "graph"):
+            before, after = (self.facts("launches", what, options=options)[0] for options in (("--launch-blocking",), ()))
+            self.assertEqual([finding["rule"] for finding in before["findings"]], ["launch-blocking"])
+            self.assertEqual(after["findings"], [])
+            gained = before["run"]["length"] - after["run"]["length"]
+            cost = before["findings"][0]["cost"]
+            self.assertLessEqual(abs(cost - gained) * 100, 5 * gained, (what, cost, gained))
 
     def test_a_pool_that_keeps_its_memory(self):
         for pieces in (2, 20):  # of 4 MiB, in chunks of 32

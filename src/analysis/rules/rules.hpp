@@ -69,6 +69,7 @@ struct rule {
 
 [[nodiscard]] std::span<const rule> all_rules();
 
+void find_blocking_launches(const evidence& e, findings& out);
 void find_default_stream_barrier(const evidence& e, findings& out);
 void find_pageable_copies(const evidence& e, findings& out);
 void find_waits_in_loops(const evidence& e, findings& out);

@@ -8,7 +8,8 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 26> table = {{
+constexpr std::array<rule, 27> table = {{
+    {"launch-blocking", find_blocking_launches},
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
     {"wait-in-loop", find_waits_in_loops},
