@@ -389,6 +389,17 @@ TEST(Findings, AHangNamesTheHolderOfALockAndGuessesOnlyWhereNobodyIsKnown) {
   for (const std::string& sentence : ring.findings[0].evidence)
     EXPECT_THAT(sentence, testing::Not(testing::HasSubstr("perhaps")));
   EXPECT_THAT(ring.findings[0].change, testing::HasSubstr("in the same order"));
+  // Who waits for one of them has no part in it.
+  t.stuck.push_back({.thread = 0, .what = trace::awaited::thread, .object = 5, .holder = 1});
+  const explanation joined = explain(t);
+  ASSERT_EQ(joined.findings[0].evidence.size(), 3U);
+  EXPECT_THAT(joined.findings[0].evidence[0],
+              testing::StartsWith("host thread 1 waits for lock 0"));
+  EXPECT_THAT(joined.findings[0].evidence[1],
+              testing::StartsWith("host thread 2 waits for lock 1"));
+  EXPECT_THAT(
+      joined.findings[0].evidence[2],
+      testing::StartsWith("outside of the ring, host thread 0 waits for the end of host thread 1"));
   t.stuck[1] = {
       .thread = 2, .what = trace::awaited::lock, .object = 4, .holder = 0, .holder_ended = true};
   const explanation lost = explain(t);

@@ -34,6 +34,14 @@ class account {
     if (ends_here) add(chain.back(), graph_.words(chain.back()));
   }
 
+  // Who waits for the ring is not in it.
+  void add_beside_ring(const std::vector<node>& chain) {
+    const std::size_t before = finding_.evidence.size();
+    add_chain(chain, false);
+    for (std::size_t i = before; i < finding_.evidence.size(); ++i)
+      finding_.evidence[i].insert(0, "outside of the ring, ");
+  }
+
   void add_chains() {
     constexpr std::size_t most = 4;
     const std::vector<std::vector<node>> chains = graph_.chains();
@@ -255,8 +263,8 @@ void find_hang(const trace::trace& t, findings& out) {
       f.why += ", if what is guessed (\"perhaps\") is right";
     f.why += ':';
     told.add_ring(ring);
-    for (const node thread : graph.threads()) told.add_chain(graph.chain(thread, ring), false);
-    for (const node waits : graph.held()) told.add_chain(graph.chain(waits, ring), false);
+    for (const node thread : graph.threads()) told.add_beside_ring(graph.chain(thread, ring));
+    for (const node waits : graph.held()) told.add_beside_ring(graph.chain(waits, ring));
     told.add_outside();
     std::vector<number> operations, calls;
     for (const node n : ring) {
