@@ -96,6 +96,34 @@ TEST(FindingsOfTheHost, CodeInFrontOfWhatAnotherThreadWaitsForIsFound) {
   expect_without(in_turn(0), "host-gaps");
 }
 
+// A thread prepares its work in each turn, and in the end takes long for code behind which the
+// other one only calls.
+trace::trace with_code_behind_all(nanoseconds code) {
+  program_builder b;
+  const number s = b.stream();
+  b.thread(1);
+  for (int i = 0; i < 4; ++i) {
+    b.host_code(50_us);
+    b.line(195).kernel(s, "work", 100_us);
+    b.synchronize(s);
+  }
+  const nanoseconds end = 4 * (50_us + 104_us) + code;
+  b.thread(0);
+  b.host_code(end);
+  b.synchronize();
+  trace::trace t = b.run();
+  t.threads.resize(2);
+  t.head.clock = trace::clock_kind::modelled;
+  t.thread_waits = {{.thread = 0, .other = 1, .begin = 0, .end = end}};
+  return t;
+}
+
+TEST(FindingsOfTheHost, CodeBehindAllWorkKeepsNoDeviceWaiting) {
+  const nanoseconds cost = found(with_code_behind_all(0), "host-gaps").cost;
+  EXPECT_EQ(cost, 3 * 50_us);
+  EXPECT_LE(found(with_code_behind_all(5_ms), "host-gaps").cost, cost);
+}
+
 // --- pools, on an H200: 712 ns for an allocation, 56 us more where the pool has to ask the device,
 // and 57 us of a wait that gives memory back
 

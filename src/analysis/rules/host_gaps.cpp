@@ -24,9 +24,10 @@ class without_own_code {
   explicit without_own_code(const evidence& e) : changed(e.p), e_(e), removed_(e.p.threads.size()) {
     find_idle_times();
     for (number i = 0; i < e.p.threads.size(); ++i) shorten(i);
+    // Behind its last work a thread keeps the device waiting no more.
     for (std::vector<step>& steps : changed.threads)
-      for (step& s : steps)
-        for (thread_pause& p : s.pauses) come_sooner(p.until);
+      for (auto s = steps.begin(); s < behind_last_work(steps); ++s)
+        for (thread_pause& p : s->pauses) come_sooner(p.until);
   }
 
   program changed;
@@ -35,6 +36,11 @@ class without_own_code {
 
  private:
   static constexpr nanoseconds least = 1000;
+
+  static bool issues(const step& s) { return !s.issues.empty(); }
+  static std::vector<step>::iterator behind_last_work(std::vector<step>& steps) {
+    return std::find_if(steps.rbegin(), steps.rend(), issues).base();
+  }
 
   struct span {
     nanoseconds begin = 0, end = 0;
@@ -72,10 +78,8 @@ class without_own_code {
   // From a thread's first work to its last, and before that.
   void shorten(number thread) {
     std::vector<step>& steps = changed.threads[thread];
-    const auto issues = [](const step& s) { return !s.issues.empty(); };
-    const auto last = std::find_if(steps.rbegin(), steps.rend(), issues);
     const auto first = std::find_if(steps.begin(), steps.end(), issues);
-    for (auto s = steps.begin(); s < last.base(); ++s) {
+    for (auto s = steps.begin(); s < behind_last_work(steps); ++s) {
       if (s->call == none) continue;
       const std::size_t at = static_cast<std::size_t>(s - steps.begin());
       const nanoseconds from = s > first ? 0 : prepares_from(*s);
