@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 15;
+inline constexpr std::uint32_t version = 16;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -169,6 +169,8 @@ struct kernel_info {
   // It may touch memory that none of its pointer parameters leads to. Never 0 by mistake.
   std::uint32_t reaches_other_memory;
   std::uint32_t needs;  // block_needs
+  // A counted version: loops of it draw their work from a counter that all blocks have in common.
+  std::uint32_t draws;
   // The same kernel for other blocks, or for some of them. Null: this one runs all.
   const kernel_info* otherwise;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
@@ -254,7 +256,12 @@ enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 
   X(void, spent, (std::uint64_t issued, std::uint64_t steps, std::uint64_t loads))                 \
   /* Modes loop and block_fiber: memory for a private array of the block's threads, which has a    \
      number in its kernel; the same for the next block of the row. Never null. */                  \
-  X(void*, private_memory, (std::uint32_t number, std::size_t bytes))
+  X(void*, private_memory, (std::uint32_t number, std::size_t bytes))                              \
+  /* kernel_info::counted only. The thread drew from a counter, which had this value and moves by  \
+     `step`; or, without one, goes round. The rest is what `spent` would tell up to here. */       \
+  X(void, drew,                                                                                    \
+    (const void* counter, std::uint64_t value, std::int64_t step, std::uint64_t issued,            \
+     std::uint64_t steps, std::uint64_t loads))
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <unordered_set>
 #include <utility>
 
@@ -32,6 +33,7 @@ void access_trace::begin(std::uint32_t threads) {
   known_.clear();
   sites_.clear();
   spent_.assign(threads, {});
+  draws_.begin(threads);
   is_vague_ = false;
 }
 
@@ -51,6 +53,12 @@ void access_trace::touch(std::uint32_t thread, std::uint64_t address, std::uint3
   ++s.total;
   const std::uint32_t time = s.times[thread]++;
   if (time < looked_at_) s.addresses[std::size_t{time} * threads_ + thread] = address;
+}
+
+void access_trace::went_round(std::uint32_t thread, const thread_spent& so_far) {
+  const thread_spent& before = spent_[thread];  // by functions that it called
+  draws_.went_round(thread, {before.issued + so_far.issued, before.steps + so_far.steps,
+                             before.loads + so_far.loads});
 }
 
 void access_trace::spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps,
@@ -271,18 +279,21 @@ access_summary access_trace::summary(range_of memory) const {
   for (const site& s : sites_) all.read(s, threads_);
   all.end();
   const auto number = [](std::uint64_t n) { return static_cast<double>(n) / abi::spent_unit; };
+  thread_spent longest = draws_.block(spent_);
   for (std::uint32_t first = 0; first < threads_; first += lanes) {
-    std::uint64_t longest = 0, loads = 0;
-    for (std::uint32_t t = first; t < std::min(first + lanes, threads_); ++t) {
-      longest = std::max(longest, spent_[t].issued);
-      result.steps = std::max(result.steps, number(spent_[t].steps));
-      loads = std::max(loads, spent_[t].loads);
-    }
-    result.issued += number(longest) * lanes;
-    result.longest_issued = std::max(result.longest_issued, number(longest) * lanes);
-    result.loads = std::max(result.loads, number(loads));
-    result.warp_loads += number(loads);
+    const std::uint32_t count = std::min(lanes, threads_ - first);
+    const thread_spent warp = draws_.warp(first, std::span(spent_).subspan(first, count));
+    result.issued += number(warp.issued) * lanes;
+    result.warp_loads += number(warp.loads);
+    longest.issued = std::max(longest.issued, warp.issued);
+    longest.steps = std::max(longest.steps, warp.steps);
+    longest.loads = std::max(longest.loads, warp.loads);
   }
+  result.longest_issued = number(longest.issued) * lanes;
+  result.steps = number(longest.steps);
+  result.loads = number(longest.loads);
+  result.drawn = draws_.items(spent_);
+  result.missed_loads += result.drawn.waits;
   return result;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/device_abi.hpp"
+#include "engine/draw_trace.hpp"
 
 namespace sb::engine {
 
@@ -49,6 +50,7 @@ struct access_summary {
   };
   std::vector<place> places;
   std::vector<std::uint64_t> atomic_addresses;  // sorted
+  drawn_items drawn;
 };
 
 class access_trace {
@@ -57,6 +59,9 @@ class access_trace {
   void touch(std::uint32_t thread, std::uint64_t address, std::uint32_t bytes,
              abi::access_kind kind, bool shared, std::uint32_t place);
   void spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads);
+  // A loop that draws: what the thread has spent so far, in this function.
+  void went_round(std::uint32_t thread, const thread_spent& so_far);
+  [[nodiscard]] draw_trace& draws() { return draws_; }
   // Whether rounds were counted that say nothing of the block if they were in vain.
   [[nodiscard]] bool is_vague() const { return is_vague_; }
   // Whether an address is in the host's memory, and where what holds it ends.
@@ -76,9 +81,6 @@ class access_trace {
     std::vector<std::uint32_t> times;      // by thread
     std::vector<std::uint64_t> addresses;  // by time and thread
   };
-  struct thread_spent {
-    std::uint64_t issued = 0, steps = 0, loads = 0;
-  };
   class reader;
 
   std::uint32_t threads_ = 0;
@@ -87,6 +89,7 @@ class access_trace {
   std::vector<std::uint32_t> known_;  // by place: its site and one; 0 for none
   std::vector<site> sites_;
   std::vector<thread_spent> spent_;
+  draw_trace draws_;
 };
 
 }  // namespace sb::engine

@@ -44,6 +44,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   failure = {};
   failed_thread = nullptr;
   failed = false;
+  held = false;
   model_ns = r.model_ns;
   loop = {};
   context.block_idx[0] = static_cast<std::uint32_t>(i % launch.grid.x);
@@ -159,7 +160,7 @@ device_thread* block::start_fresh() {
 }
 
 device_thread* block::next_to_run() {
-  if (run->cancelled.load(std::memory_order_relaxed)) return nullptr;
+  if (run->cancelled.load(std::memory_order_relaxed) || held) return nullptr;
   if (fresh_ < count_) return start_fresh();
   if (ready_.count == 0 || idle_yields_ >= ready_.count) return nullptr;
   if (switches_left_ == 0) return nullptr;
@@ -183,6 +184,7 @@ bool block::works(std::uint64_t begin_ns, std::uint32_t looks) const {
 
 block_outcome block::resume(worker& w) {
   on = &w;
+  held = false;
   idle_yields_ = 0;
   yields_ = 0;
   got_on_ = false;
@@ -201,6 +203,7 @@ block_outcome block::resume(worker& w) {
     if (failed) return block_outcome::failed;
     if (live_ == 0)
       return failure.error == status::success ? block_outcome::done : block_outcome::failed;
+    if (held) return block_outcome::more;
     if (switches_left_ == 0) {
       // In modelled time nothing may depend on how fast this machine is.
       const bool is_long =
@@ -421,6 +424,13 @@ void block::spin(device_thread& t, std::uint64_t value) {
 void block::yield(device_thread& t) {
   ++idle_yields_;
   ++yields_;
+  ready_.push(&t);
+  park(t);
+}
+
+void block::give_turn(device_thread& t, bool hold) {
+  progress();
+  held = hold;
   ready_.push(&t);
   park(t);
 }

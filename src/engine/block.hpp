@@ -138,6 +138,7 @@ struct alignas(64) block {
   const abi::kernel_info* info = nullptr;
   abi::kernel_counts counts{};
   std::unique_ptr<access_trace> accesses;  // modelled time: of the version that counts
+  bool held = false;                       // it was counted for long enough: others go on first
 
   private_space privates;  // modes loop and block_fiber
 
@@ -226,6 +227,8 @@ struct alignas(64) block {
   // Lets the others run even when the time has come: a short sleep may be over before it begins.
   void sleep(device_thread& t, std::uint64_t ns);
   void yield(device_thread& t);
+  // The others of the block have a turn each; all blocks do if it is held.
+  void give_turn(device_thread& t, bool hold);
   // The back edge of a loop that saw `value`, the same as the last time or not. One that slept on
   // the way has let the others run.
   void spin(device_thread& t, std::uint64_t value);

@@ -318,20 +318,36 @@ void* private_memory(thread_context* self, std::uint32_t number, std::size_t byt
 
 void grid_sync(thread_context* self) { block_of(self).grid_sync(thread_of(self)); }
 
+// In its shared memory.
+bool is_of_block(const block& b, const void* address) {
+  const auto* const at = static_cast<const char*>(address);
+  return at >= b.context.shared && at < b.context.dynamic_shared + b.context.dynamic_shared_bytes;
+}
+
 void touch(thread_context* self, const void* address, std::uint32_t bytes, std::uint32_t kind,
            std::uint32_t place) {
   const block& b = block_of(self);
   if (b.accesses == nullptr) return;
-  const auto* const at = static_cast<const char*>(address);
-  const char* const dynamic = b.context.dynamic_shared;
-  const bool shared = at >= b.context.shared && at < dynamic + b.context.dynamic_shared_bytes;
   b.accesses->touch(self->linear_tid, reinterpret_cast<std::uint64_t>(address), bytes,
-                    static_cast<abi::access_kind>(kind), shared, place);
+                    static_cast<abi::access_kind>(kind), is_of_block(b, address), place);
 }
 
 void spent(thread_context* self, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
   const block& b = block_of(self);
   if (b.accesses != nullptr) b.accesses->spent(self->linear_tid, issued, steps, loads);
+}
+
+void drew(thread_context* self, const void* counter, std::uint64_t value, std::int64_t step,
+          std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
+  block& b = block_of(self);
+  if (b.accesses == nullptr) return;
+  if (counter == nullptr) {
+    b.accesses->went_round(self->linear_tid, {issued, steps, loads});
+    return;
+  }
+  const auto found =
+      b.accesses->draws().note(self->linear_tid, is_of_block(b, counter), {counter, value, step});
+  b.give_turn(thread_of(self), found == draw_trace::outcome::enough);
 }
 
 // Blocks are dealt out to multiprocessors in turn, as an empty device does.

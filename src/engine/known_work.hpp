@@ -8,9 +8,11 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "engine/drawn_work.hpp"
 #include "engine/kernel_work.hpp"
 
 namespace sb::engine {
@@ -21,6 +23,11 @@ struct known_work {
 
   // A launch is counted.
   void count();
+  // The same of a kernel that draws its work, of which so many blocks are there at first.
+  void count_draws(const resident_blocks& there);
+  // Of the blocks that are granted together, those that are counted in any case.
+  [[nodiscard]] std::vector<std::uint64_t> places(std::uint64_t first, std::uint64_t count,
+                                                  std::uint64_t blocks) const;
   void expect() { ++missing_; }  // that a block will be noted
   void expect_one_less();        // as nothing is known of it
   [[nodiscard]] bool waits() const { return missing_ != 0; }
@@ -39,7 +46,16 @@ struct known_work {
   [[nodiscard]] std::uint64_t next_change(std::uint64_t index) const;
 
  private:
+  struct drawn_work {
+    block_work all;  // of the block that drew it
+    drawn_items items;
+  };
+  void use_draws();
+
   std::unique_ptr<work_samples> samples_;  // while blocks are missing
+  std::optional<resident_blocks> drawers_;
+  std::optional<drawn_work> drawn_;
+  std::uint64_t blocks_ = 0;  // of the launch
   std::vector<work_samples::sample> by_block_;
   std::size_t missing_ = 0;
   bool closed_ = false;  // no more will be expected

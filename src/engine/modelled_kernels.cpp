@@ -32,7 +32,12 @@ void modelled::run_kernel(const work& w) {
   node& n = *w.what;
   if (first == 0) {
     n.times.counted = !look_up_work(n);
-    if (n.times.counted) n.times.work->count();
+    const auto multiprocessors =
+        static_cast<std::uint64_t>(e_.at(n.device).profile.multiprocessors);
+    if (n.times.counted && run.info().counted->draws != 0)
+      n.times.work->count_draws({w.blocks, multiprocessors});
+    else if (n.times.counted)
+      n.times.work->count();
   }
   if (n.times.counted)
     run_counting(w, first);
@@ -58,7 +63,7 @@ void modelled::run_counting(const work& w, std::uint64_t first) {
   node& n = *w.what;
   known_work& known = *n.times.work;
   const std::uint64_t end = first + w.blocks;
-  const auto usual = usual_places(first, w.blocks, n.run.blocks);
+  const auto usual = known.places(first, w.blocks, n.run.blocks);
   while (first != end) {
     const auto next = std::lower_bound(usual.begin(), usual.end(), first);
     const std::uint64_t sample =
@@ -99,7 +104,7 @@ void modelled::share_ended(node& n, std::uint64_t together) {
 // One that takes long is interrupted. It goes on before the next one is counted.
 void modelled::finish_counted(const kernel_run& run) {
   const auto is_counted = [&](const block* b) {
-    return b->run == &run && b->info == run.info().counted;
+    return b->run == &run && b->info == run.info().counted && !b->held;
   };
   for (auto b = std::find_if(again_.begin(), again_.end(), is_counted); b != again_.end();
        b = std::find_if(again_.begin(), again_.end(), is_counted)) {

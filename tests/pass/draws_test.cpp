@@ -30,6 +30,46 @@ TEST_P(draws, a_loop_that_draws_its_work_waits_for_nobody) {
   }
 }
 
+TEST_P(draws, the_counted_version_tells_of_each_draw_and_of_each_round) {
+  constexpr int n = 100, threads = 64;
+  struct expected {
+    const char* kernel;
+    std::uint64_t items, drawers;  // each of which draws once in vain
+    std::uint64_t together;        // threads that go round with it
+  };
+  for (const expected& one : {expected{"one_by_one", n, threads, 1},
+                              {"with_break", n, threads, 1},
+                              {"lane_draws_for_its_warp", 4, 2, 32},
+                              {"thread_draws_for_its_block", 2, 1, threads}}) {
+    EXPECT_EQ(device.kernel(one.kernel).counted->draws, 1u) << one.kernel;
+    int next = 0;
+    std::vector<int> times(n);
+    auto result = device.run_counted(one.kernel, {1}, {threads}, 0, &next, n, times.data());
+    EXPECT_THAT(times, Each(1)) << one.kernel;
+    EXPECT_EQ(result.draws, one.items + one.drawers) << one.kernel;
+    // Where the first draw is before the loop, the last one begins no round.
+    EXPECT_LE(result.rounds, (one.items + one.drawers) * one.together) << one.kernel;
+    EXPECT_GE(result.rounds, one.items * one.together) << one.kernel;
+  }
+}
+
+TEST_P(draws, a_counter_of_the_block_is_no_other_blocks) {
+  EXPECT_EQ(device.kernel("from_shared_memory").counted->draws, 0u);
+  std::vector<int> times(300);
+  EXPECT_EQ(device.run_counted("from_shared_memory", {1}, {64}, 0, 300, times.data()).draws, 364u);
+}
+
+TEST_P(draws, nothing_is_drawn_where_the_loop_goes_on_whatever_the_counter_says) {
+  for (const char* kernel : {"keeps_some", "keeps_what_must_fit"}) {
+    EXPECT_EQ(device.kernel(kernel).counted->draws, 0u) << kernel;
+    int count = 0;
+    std::vector<int> out(200);
+    auto result = device.run_counted(kernel, {1}, {64}, 0, &count, 200, 200, out.data());
+    EXPECT_EQ(count, 200) << kernel;
+    EXPECT_EQ(result.draws + result.rounds, 0u) << kernel;
+  }
+}
+
 TEST_P(draws, several_may_be_drawn_at_once) {
   EXPECT_TRUE(loops("several_at_once"));
   constexpr std::uint64_t n = 1001;

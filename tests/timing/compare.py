@@ -30,9 +30,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNSTEADY = 0.25
 
 FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings", "graphs",
-          "idle_warps")
+          "idle_warps", "drawn")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes", "everyday", "barriers", "assorted", "dags")
+          "shapes", "everyday", "barriers", "assorted", "dags", "draws")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -67,6 +67,7 @@ GROUPS = (
     ("unseen: other steps that meet", None, None, r"barriers\."),
     ("unseen: a bit of everything", 5, 15, r"assorted\."),
     ("unseen: random graphs", 5, 15, r"dags\."),
+    ("unseen: programs that draw their work", 10, 40, r"draws\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
@@ -86,6 +87,7 @@ GROUPS = (
     ("rows of blocks, naps, work between barriers", None, None, r"meetings\."),
     ("shapes of graphs", 5, 15, r"graphs\."),
     ("blocks of which some warps work", 10, 30, r"idle_warps\."),
+    ("kernels that draw their work", 5, 40, r"drawn\."),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
@@ -200,7 +202,8 @@ def run_program(options, program, connections):
         environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
     # A virtual device takes the same time again and again: three measurements are enough, and one where
     # kernels do much.
-    measurements = "1" if program.stem in ("sharing", "mixed", "meetings", "barriers") else "3"
+    few = ("sharing", "mixed", "meetings", "barriers", "drawn", "draws")
+    measurements = "1" if program.stem in few else "3"
     done = subprocess.run([str(program), measurements], env=environment, capture_output=True, text=True,
                           timeout=options.timeout)
     if done.returncode != 0 or "end\tok" not in done.stdout:

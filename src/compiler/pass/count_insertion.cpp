@@ -12,6 +12,7 @@
 #include "base/vague_rounds.hpp"
 #include "compiler/pass/block_costs.hpp"
 #include "compiler/pass/counted_version.hpp"
+#include "compiler/pass/draw_marks.hpp"
 #include "compiler/pass/look_loops.hpp"
 #include "compiler/pass/operation_counts.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -100,6 +101,7 @@ class counters {
         increase(builder, one.kind, builder.CreateZExtOrTrunc(one.bytes, builder.getInt64Ty()));
       }
     }
+    tell_draws();
     for (auto& [block, sum] : blocks) {
       if (auto* leave = dyn_cast<ReturnInst>(block->getTerminator())) {
         hand_over(*leave);
@@ -176,8 +178,8 @@ class counters {
 
   // A slot that takes the running thread first and answers nothing.
   void call(IRBuilder<>& builder, slot which, ArrayRef<Value*> arguments) {
-    SmallVector<Value*, 5> all{self(builder)};
-    SmallVector<Type*, 5> types{builder.getPtrTy()};
+    SmallVector<Value*, 7> all{self(builder)};
+    SmallVector<Type*, 7> types{builder.getPtrTy()};
     for (Value* one : arguments) {
       all.push_back(one);
       types.push_back(one->getType());
@@ -229,12 +231,49 @@ class counters {
     if (entry) {
       add(SB_COUNT(threads), builder.getInt64(1));
     }
-    SmallVector<Value*, 3> spent;
+    call(builder, slot::spent, spent(builder));
+  }
+
+  // Instructions, dependent steps and dependent loads, as far as they are counted here.
+  SmallVector<Value*, 6> spent(IRBuilder<>& builder) {
+    SmallVector<Value*, 6> now;
     for (std::size_t kind = abi::kernel_count_kinds; kind < values_.size(); ++kind) {
-      spent.push_back(values_[kind] ? builder.CreateLoad(builder.getInt64Ty(), values_[kind])
-                                    : static_cast<Value*>(builder.getInt64(0)));
+      now.push_back(values_[kind] ? builder.CreateLoad(builder.getInt64Ty(), values_[kind])
+                                  : static_cast<Value*>(builder.getInt64(0)));
     }
-    call(builder, slot::spent, spent);
+    return now;
+  }
+
+  void tell_draws() {
+    SmallVector<AtomicRMWInst*, 4> draws;
+    SmallVector<CallBase*, 2> rounds;
+    for (Instruction& inst : instructions(function_)) {
+      if (is_draw(inst)) {
+        draws.push_back(cast<AtomicRMWInst>(&inst));
+      } else if (is_round(inst)) {
+        rounds.push_back(cast<CallBase>(&inst));
+      }
+    }
+    for (CallBase* round : rounds) {
+      IRBuilder<> builder(round);
+      builder.SetCurrentDebugLocation(DebugLoc());
+      unsigned argument = round->arg_size();
+      for (Value* one : reverse(spent(builder))) {
+        round->setArgOperand(--argument, one);
+      }
+    }
+    for (AtomicRMWInst* draw : draws) {
+      IRBuilder<> builder(draw->getNextNode());
+      builder.SetCurrentDebugLocation(DebugLoc());
+      Value* step = builder.CreateSExtOrTrunc(draw->getValOperand(), builder.getInt64Ty());
+      if (draw->getOperation() == AtomicRMWInst::Sub) {
+        step = builder.CreateNeg(step);
+      }
+      SmallVector<Value*, 6> arguments{draw->getPointerOperand(),
+                                       builder.CreateZExtOrTrunc(draw, builder.getInt64Ty()), step};
+      append_range(arguments, spent(builder));
+      call(builder, slot::drew, arguments);
+    }
   }
 
   Value* call_self(IRBuilder<>& builder) {

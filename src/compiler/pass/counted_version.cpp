@@ -4,6 +4,7 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
+#include "compiler/pass/draw_marks.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/uniformity.hpp"
 
@@ -93,6 +94,7 @@ kernel counted_versions::make(kernel& plain) {
   counted.body = copy(*plain.body);
   counted.body->setName(counted.symbol + ".body");
   mark_joined_atomics(*counted.body);
+  counted.draws = mark_draws(*counted.body);
   plain.counted = counted.symbol;
   return counted;
 }

@@ -58,6 +58,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.row_width),
       number(kernel.reaches_other_memory),
       number(kernel.needs),
+      number(kernel.draws),
       other(kernel.fallback),
       other(kernel.counted),
   };

@@ -259,6 +259,11 @@ void touch(thread_context*, const void*, std::uint32_t bytes, std::uint32_t, std
   machine.result.touched.push_back(bytes);
 }
 
+void drew(thread_context*, const void* counter, std::uint64_t, std::int64_t, std::uint64_t,
+          std::uint64_t, std::uint64_t) {
+  ++(counter != nullptr ? machine.result.draws : machine.result.rounds);
+}
+
 void spent(thread_context*, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
   machine.result.issued += issued;
   machine.result.steps += steps;
@@ -335,6 +340,7 @@ abi::device_table make_table() {
   set(table.end_if_asserted, &end_if_asserted);
   set(table.touch, &touch);
   set(table.spent, &spent);
+  set(table.drew, &drew);
   set(table.private_memory, &private_memory);
   return table;
 }

@@ -28,6 +28,7 @@ struct outcome {
   abi::kernel_counts counts = {};                  // run_counted
   std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order
   std::uint64_t issued = 0, steps = 0, loads = 0;  // run_counted: of all threads
+  std::uint64_t draws = 0, rounds = 0;             // run_counted: of loops that draw their work
   std::uint64_t grid_syncs = 0;                    // calls, of blocks or of threads
   std::uint64_t private_bytes = 0;                 // that blocks asked for
   bool stuck = false;                              // everybody waits and nobody can go on

@@ -429,3 +429,20 @@ extern "C" __global__ void thread_gives_back_for_its_block(int* count, int n, in
     atomicAdd(count, n);
   }
 }
+
+// --- counters from which nothing is drawn, though a loop asks them
+
+extern "C" __global__ void keeps_some(int* count, int room, int n, int* out) {
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
+    const int at = atomicAdd(count, 1);
+    if (at < room) out[at] = i;
+  }
+}
+
+extern "C" __global__ void keeps_what_must_fit(int* count, int room, int n, int* out) {
+  for (int i = static_cast<int>(threadIdx.x); i < n; i += static_cast<int>(blockDim.x)) {
+    const int at = atomicAdd(count, 1);
+    if (at >= room) __builtin_trap();
+    out[at] = i;
+  }
+}
