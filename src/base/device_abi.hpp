@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 16;
+inline constexpr std::uint32_t version = 17;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -43,8 +43,11 @@ enum class kernel_mode : std::uint32_t {
   // operations, spinning and waiting with effects afterwards switch fibers.
   fibers = 1,
   // `entry` runs the whole block as in loop mode, on a fiber of the block's own: it stops where the
-  // blocks of the grid meet (grid_sync).
+  // blocks of the grid meet (grid_sync), and where none of its threads that spin got on (spun).
   block_fiber = 2,
+  // The same. Its threads come to warp operations one by one (lane_comes), and it also stops where
+  // none of those that wait there got on.
+  lanes = 3,
 };
 
 enum param_flags : std::uint32_t {
@@ -213,6 +216,15 @@ enum class reduce_kind : std::uint32_t {
   xor_ = 7
 };
 enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 3 };
+enum class lane_operation : std::uint32_t {
+  sync = 0,
+  shuffle = 1,
+  vote = 2,
+  match = 3,
+  reduce = 4
+};
+// Of a round of all threads of a block, some of which wait for others.
+enum class round_outcome : std::uint32_t { spins = 0, got_on = 1, is_stuck = 2 };
 
 // X(return type, NAME, parameters after `thread_context* self`)
 // Slots are numbered in this order from 0; each is one pointer wide. `self` is always passed first.
@@ -261,7 +273,17 @@ enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 
      `step`; or, without one, goes round. The rest is what `spent` would tell up to here. */       \
   X(void, drew,                                                                                    \
     (const void* counter, std::uint64_t value, std::int64_t step, std::uint64_t issued,            \
-     std::uint64_t steps, std::uint64_t loads))
+     std::uint64_t steps, std::uint64_t loads))                                                    \
+  /* Mode block_fiber: all threads of the block have had a turn, and some of them spin. Lets other \
+     blocks run, unless one of its threads got on. */                                              \
+  X(void, spun, (std::uint32_t outcome))                                                           \
+  /* Mode lanes: a thread comes to a warp operation. 1 if all others have. */                      \
+  X(std::uint32_t, lane_comes,                                                                     \
+    (std::uint32_t thread, std::uint32_t what, std::uint32_t how, std::uint32_t mask,              \
+     std::uint64_t value, std::uint32_t argument, std::uint32_t width))                            \
+  X(std::uint32_t, lane_waits, (std::uint32_t thread))            /* 1 as long as they have not */ \
+  X(std::uint64_t, lane_takes, (std::uint32_t thread, int* flag)) /* then, its result */           \
+  X(void, lane_leaves, (std::uint32_t thread))                    /* it returns */
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

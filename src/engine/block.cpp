@@ -1,5 +1,6 @@
 #include "engine/block.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <span>
 #include <utility>
@@ -21,6 +22,8 @@ constexpr std::uint64_t first_look_ns = 4'000;  // after a pause the caches have
 // Threads that sleep again and again for less time than they take together keep a worker this long.
 constexpr std::uint64_t longest_doze_ns = 20'000;
 constexpr std::uint32_t large_local_bytes = 96 << 10;
+constexpr const char* stuck_words =
+    "its threads wait for each other at different barriers or warp operations, and none can go on";
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
@@ -70,7 +73,8 @@ void block::begin(kernel_run& r, std::uint64_t i) {
 
   const bool fibers = has_fibers();
   count_ = fibers ? r.threads : 1;
-  if (threads_.size() < count_) threads_.resize(count_);
+  const std::uint32_t lanes = has_lanes() ? r.threads : count_;
+  if (threads_.size() < lanes) threads_.resize(lanes);
   if (!same_launch || !fibers) {
     std::uint32_t linear = 0;
     for (std::uint32_t z = 0; z < launch.block.z && linear < count_; ++z)
@@ -89,9 +93,8 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   if (!stops()) return;
   races.start(r.races);
 
-  const std::uint32_t warps = (count_ + 31) / 32;
-  warps_.assign(warps, {~0u, 0});
-  if (count_ % 32 != 0) warps_.back().live = (1u << count_ % 32) - 1;
+  warps_.assign((lanes + 31) / 32, {~0u, 0});
+  if (lanes % 32 != 0) warps_.back().live = (1u << lanes % 32) - 1;
   fresh_ = 0;
   live_ = count_;
   ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
@@ -136,9 +139,7 @@ void block::thread_left(device_thread& t) {
   --live_;
   progress();
   if (!has_fibers()) return;
-  const std::uint32_t warp = t.context.linear_tid / 32;
-  warps_[warp].live &= ~(1u << t.context.linear_tid % 32);
-  if (warps_[warp].waiting != 0) try_warp(warp);
+  lane_leaves(t.context.linear_tid);
   // CUDA since Volta: threads that are gone count as arrived; h200/faults.tsv barrier.unequal
   if (barrier_total_ != 0 && static_cast<std::uint32_t>(barrier_total_) == live_) release_barrier();
 }
@@ -235,9 +236,7 @@ block_outcome block::resume(worker& w) {
       return block_outcome::sleeping;
     }
     failure.error = status::launch_failure;
-    failure.what =
-        "its threads wait for each other at different barriers or warp operations, and none can go "
-        "on";
+    failure.what = stuck_words;
     return block_outcome::failed;
   }
 }
@@ -298,13 +297,22 @@ void block::release_barrier() {
 }
 
 void block::warp_call(device_thread& t) {
-  const std::uint32_t warp = t.context.linear_tid / 32;
-  const std::uint32_t lane = t.context.linear_tid % 32;
-  t.call.mask |= 1u << lane;
-  warps_[warp].waiting |= 1u << lane;
   progress();
-  try_warp(warp);
-  if ((warps_[warp].waiting >> lane & 1u) != 0) park(t);
+  if (!lane_comes(t.context.linear_tid)) park(t);
+}
+
+bool block::lane_comes(std::uint32_t thread) {
+  const std::uint32_t lane = 1u << thread % 32;
+  call_of(thread).mask |= lane;
+  warps_[thread / 32].waiting |= lane;
+  try_warp(thread / 32);
+  return !lane_waits(thread);
+}
+
+void block::lane_leaves(std::uint32_t thread) {
+  warp_state& warp = warps_[thread / 32];
+  warp.live &= ~(1u << thread % 32);
+  if (warp.waiting != 0) try_warp(thread / 32);
 }
 
 // Completes the operations of the warp for which every live lane of the mask is here. Lanes match
@@ -329,7 +337,7 @@ void block::try_warp(std::uint32_t warp) {
     complete_warp(calls, need);
     for (std::uint32_t m = need; m != 0; m &= m - 1) {
       device_thread* t = &lanes[std::countr_zero(m)];
-      if (t != on->current) ready_.push(t);
+      if (has_fibers() && t != on->current) ready_.push(t);
     }
     w.waiting &= ~need;
     left &= ~need;
@@ -431,6 +439,17 @@ void block::yield(device_thread& t) {
 void block::give_turn(device_thread& t, bool hold) {
   progress();
   held = hold;
+  ready_.push(&t);
+  park(t);
+}
+
+// Who got on goes on at once, as long as the turn lasts. Each thread has looked some times.
+void block::spun(device_thread& t, abi::round_outcome how) {
+  if (how == abi::round_outcome::is_stuck) fail(t, {status::launch_failure, nullptr, stuck_words});
+  if (how == abi::round_outcome::spins) return yield(t);
+  constexpr std::uint32_t looks_each = 16;
+  switches_left_ -= std::min(switches_left_, run->threads * looks_each);
+  progress();
   ready_.push(&t);
   park(t);
 }

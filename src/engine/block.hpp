@@ -34,8 +34,7 @@ struct worker;
 
 // What a thread brings to a warp operation, and takes from it.
 struct lane_call {
-  enum class kind : std::uint8_t { sync, shuffle, vote, match, reduce };
-  kind what = kind::sync;
+  abi::lane_operation what = abi::lane_operation::sync;
   std::uint32_t how = 0;  // shuffle_kind, vote_kind, reduce_kind; match: 1 for all
   std::uint32_t mask = 0;
   std::uint32_t argument = 0;  // shuffle: lane or delta; vote: predicate
@@ -157,6 +156,7 @@ struct alignas(64) block {
   [[nodiscard]] bool has_fibers() const { return info->mode == abi::kernel_mode::fibers; }
   // At least one for all of them: it may stop before its end.
   [[nodiscard]] bool stops() const { return info->mode != abi::kernel_mode::loop; }
+  [[nodiscard]] bool has_lanes() const { return info->mode == abi::kernel_mode::lanes; }
 
   // The time of the device.
   [[nodiscard]] std::uint64_t now_ns() const { return model_ns != 0 ? model_ns : steady_ns(); }
@@ -232,6 +232,15 @@ struct alignas(64) block {
   // The back edge of a loop that saw `value`, the same as the last time or not. One that slept on
   // the way has let the others run.
   void spin(device_thread& t, std::uint64_t value);
+  // The same for all threads of the block, which have one fiber.
+  void spun(device_thread& t, abi::round_outcome how);
+  // Mode lanes: a thread comes to the warp operation that its call says, or returns.
+  bool lane_comes(std::uint32_t thread);
+  [[nodiscard]] bool lane_waits(std::uint32_t thread) const {
+    return (warps_[thread / 32].waiting >> thread % 32 & 1u) != 0;
+  }
+  void lane_leaves(std::uint32_t thread);
+  lane_call& call_of(std::uint32_t thread) { return threads_[thread].call; }
   void progress() {
     idle_yields_ = 0;
     got_on_ = true;

@@ -37,7 +37,7 @@ int barrier(thread_context* self, std::uint32_t kind, int predicate) {
 
 // --- warp operations
 
-lane_call& prepare(thread_context* self, lane_call::kind what, std::uint32_t how,
+lane_call& prepare(thread_context* self, abi::lane_operation what, std::uint32_t how,
                    std::uint32_t mask) {
   lane_call& call = thread_of(self).call;
   call.what = what;
@@ -47,14 +47,14 @@ lane_call& prepare(thread_context* self, lane_call::kind what, std::uint32_t how
 }
 
 void warp_sync(thread_context* self, std::uint32_t mask) {
-  prepare(self, lane_call::kind::sync, 0, mask);
+  prepare(self, abi::lane_operation::sync, 0, mask);
   block_of(self).warp_call(thread_of(self));
 }
 
 std::uint64_t shuffle(thread_context* self, std::uint32_t mask, std::uint32_t kind,
                       std::uint64_t value, std::uint32_t lane_or_delta, std::uint32_t width,
                       int* in_range) {
-  lane_call& call = prepare(self, lane_call::kind::shuffle, kind, mask);
+  lane_call& call = prepare(self, abi::lane_operation::shuffle, kind, mask);
   call.value = value;
   call.argument = lane_or_delta;
   call.width = width;
@@ -64,7 +64,7 @@ std::uint64_t shuffle(thread_context* self, std::uint32_t mask, std::uint32_t ki
 }
 
 std::uint32_t vote(thread_context* self, std::uint32_t mask, std::uint32_t kind, int predicate) {
-  lane_call& call = prepare(self, lane_call::kind::vote, kind, mask);
+  lane_call& call = prepare(self, abi::lane_operation::vote, kind, mask);
   call.argument = predicate != 0 ? 1 : 0;
   block_of(self).warp_call(thread_of(self));
   return static_cast<std::uint32_t>(call.result);
@@ -72,7 +72,7 @@ std::uint32_t vote(thread_context* self, std::uint32_t mask, std::uint32_t kind,
 
 std::uint32_t match(thread_context* self, std::uint32_t mask, std::uint32_t all,
                     std::uint64_t value, int* predicate) {
-  lane_call& call = prepare(self, lane_call::kind::match, all, mask);
+  lane_call& call = prepare(self, abi::lane_operation::match, all, mask);
   call.value = value;
   block_of(self).warp_call(thread_of(self));
   if (predicate != nullptr) *predicate = call.flag;
@@ -81,7 +81,7 @@ std::uint32_t match(thread_context* self, std::uint32_t mask, std::uint32_t all,
 
 std::uint32_t reduce(thread_context* self, std::uint32_t mask, std::uint32_t kind,
                      std::uint32_t value) {
-  lane_call& call = prepare(self, lane_call::kind::reduce, kind, mask);
+  lane_call& call = prepare(self, abi::lane_operation::reduce, kind, mask);
   call.value = value;
   block_of(self).warp_call(thread_of(self));
   return static_cast<std::uint32_t>(call.result);
@@ -90,6 +90,31 @@ std::uint32_t reduce(thread_context* self, std::uint32_t mask, std::uint32_t kin
 std::uint32_t active_mask(thread_context* self, std::uint32_t place) {
   return block_of(self).active_mask(thread_of(self), place);
 }
+
+std::uint32_t lane_comes(thread_context* self, std::uint32_t thread, std::uint32_t what,
+                         std::uint32_t how, std::uint32_t mask, std::uint64_t value,
+                         std::uint32_t argument, std::uint32_t width) {
+  block& b = block_of(self);
+  b.call_of(thread) = {.what = static_cast<abi::lane_operation>(what),
+                       .how = how,
+                       .mask = mask,
+                       .argument = argument,
+                       .width = width,
+                       .value = value};
+  return b.lane_comes(thread) ? 1 : 0;
+}
+
+std::uint32_t lane_waits(thread_context* self, std::uint32_t thread) {
+  return block_of(self).lane_waits(thread) ? 1 : 0;
+}
+
+std::uint64_t lane_takes(thread_context* self, std::uint32_t thread, int* flag) {
+  const lane_call& call = block_of(self).call_of(thread);
+  if (flag != nullptr) *flag = call.flag;
+  return call.result;
+}
+
+void lane_leaves(thread_context* self, std::uint32_t thread) { block_of(self).lane_leaves(thread); }
 
 // --- time
 
@@ -225,6 +250,10 @@ void spin(thread_context* self, std::uint64_t seen) {
     yield(self);
   else
     b.spin(thread_of(self), seen);
+}
+
+void spun(thread_context* self, std::uint32_t outcome) {
+  block_of(self).spun(thread_of(self), static_cast<abi::round_outcome>(outcome));
 }
 
 // --- printf, assert, trap

@@ -122,18 +122,18 @@ void complete_warp(lane_call* const* calls, std::uint32_t present) {
   each_lane(present, [&](std::uint32_t lane) {
     lane_call& c = *calls[lane];
     switch (c.what) {
-      case lane_call::kind::sync:
+      case abi::lane_operation::sync:
         break;
-      case lane_call::kind::shuffle:
+      case abi::lane_operation::shuffle:
         shuffle(calls, present, lane);
         break;
-      case lane_call::kind::vote:
+      case abi::lane_operation::vote:
         vote(c, votes, present);
         break;
-      case lane_call::kind::match:
+      case abi::lane_operation::match:
         match(calls, present, c);
         break;
-      case lane_call::kind::reduce:
+      case abi::lane_operation::reduce:
         reduce(calls, present, c);
         break;
     }

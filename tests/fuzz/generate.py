@@ -23,6 +23,7 @@ import lines  # noqa: E402
 import own_rows  # noqa: E402
 import pieces  # noqa: E402
 import reals  # noqa: E402
+import spinning  # noqa: E402
 import spread  # noqa: E402
 import tangled  # noqa: E402
 import tiles  # noqa: E402
@@ -498,7 +499,8 @@ def entry(kernel):
 
 
 # What a device runs as well, with the same results.
-KINDS = ("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row", "whole", "drawn")
+KINDS = ("kernel", "guarded", "tangled", "tile", "line", "linear", "grid", "piece", "spread", "row", "whole", "drawn",
+         "spinning")
 # What fails or waits for ever there.
 ONLY_HERE = ("lanes", "unequal")
 
@@ -512,6 +514,7 @@ def program(seed, count, kinds=KINDS):
             "grid": lambda name: grids.kernel(rng, name, free), "piece": lambda name: pieces.Pieces(rng, name, free),
             "spread": lambda name: spread.Spread(rng, name), "row": lambda name: own_rows.OwnRows(rng, name),
             "whole": lambda name: whole.Whole(rng, name), "drawn": lambda name: drawn.Drawn(rng, name),
+            "spinning": lambda name: spinning.Spinning(rng, name),
             "lanes": lambda name: tangled.ByLanes(rng, name), "unequal": lambda name: grids.unequal(rng, name, free)}
     kernels = [make[kinds[i % len(kinds)]](f"k{i}") for i in range(count)]
     texts = [kernel.text() for kernel in kernels]

@@ -185,8 +185,8 @@ TEST_P(parted, a_thread_keeps_what_it_knows_from_barrier_to_barrier) {
   EXPECT_EQ(out, expected);
 }
 
-TEST_P(parted, lanes_at_different_barriers_are_fibers_if_they_meet_too) {
-  ASSERT_FALSE(loops("lanes_and_barriers"));
+TEST_P(parted, lanes_at_different_barriers_stop_one_by_one_if_they_meet_too) {
+  ASSERT_EQ(device.kernel("lanes_and_barriers").mode, abi::kernel_mode::lanes);
   std::vector<int> data = {1, 2, 3, 4, 5, 6, 7};
   device.run("lanes_and_barriers", {1}, {7}, 0, data.data());
   EXPECT_THAT(data, ElementsAre(2, 3, 4, 5, 6, 7, 7));

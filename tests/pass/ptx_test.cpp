@@ -58,7 +58,7 @@ TEST_P(ptx, shared_addresses_count_from_the_start_of_shared_memory) {
 
 TEST_P(ptx, a_loop_on_an_acquiring_load_yields) {
   int flag = 0, out = 0;
-  EXPECT_EQ(device.kernel("acquires").mode, abi::kernel_mode::fibers);
+  EXPECT_EQ(device.kernel("acquires").mode, abi::kernel_mode::block_fiber);
   device.run("acquires", {1}, {2}, 0, &flag, &out);
   EXPECT_EQ(out, 6);
 }

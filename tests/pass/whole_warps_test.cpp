@@ -99,7 +99,8 @@ TEST_P(whole_warps, a_warp_goes_the_way_that_any_lane_says_where_that_is_there) 
     }
   }
   for (dims block : {dims{31}, dims{100}, dims{24, 3}}) {
-    EXPECT_EQ(mode("as_another_says", block), abi::kernel_mode::fibers) << block.x;
+    EXPECT_EQ(mode("as_another_says", block), abi::kernel_mode::lanes) << block.x;
+    expect_as_with_fibers("as_another_says", {1}, block, numbers(block.x * block.y), 3);
   }
 }
 
@@ -129,16 +130,17 @@ TEST_P(whole_warps, the_warps_number_in_the_grid_is_one_where_blocks_are_of_whol
         expect_as_with_fibers(kernel, {5}, block, numbers(5 * block.x), limit);
       }
     }
-    EXPECT_EQ(mode(kernel, {48}), abi::kernel_mode::fibers) << kernel;
-    EXPECT_EQ(mode(kernel, {31}), abi::kernel_mode::fibers) << kernel;
-    EXPECT_EQ(mode(kernel, {64}, (1u << 21) + 1), abi::kernel_mode::fibers) << kernel;
+    EXPECT_EQ(mode(kernel, {48}), abi::kernel_mode::lanes) << kernel;
+    EXPECT_EQ(mode(kernel, {31}), abi::kernel_mode::lanes) << kernel;
+    EXPECT_EQ(mode(kernel, {64}, (1u << 21) + 1), abi::kernel_mode::lanes) << kernel;
+    expect_as_with_fibers(kernel, {5}, {48}, numbers(5 * 48), 4);
   }
   for (const char* kernel : {"by_number_of_tiles", "by_number_of_any"}) {
     for (dims block : {dims{16, 16}, dims{24, 4}, dims{32, 3}, dims{64, 2}}) {
       ASSERT_EQ(mode(kernel, block), abi::kernel_mode::loop) << kernel;
       expect_as_with_fibers(kernel, {5}, block, numbers(5 * block.x * block.y), 4);
     }
-    EXPECT_EQ(mode(kernel, {24, 3}), abi::kernel_mode::fibers) << kernel;
+    EXPECT_EQ(mode(kernel, {24, 3}), abi::kernel_mode::lanes) << kernel;
   }
   for (dims block : {dims{4, 4, 4}, dims{8, 3, 4}, dims{32, 2, 2}}) {
     ASSERT_EQ(mode("by_number_of_any", block), abi::kernel_mode::loop);
@@ -192,8 +194,8 @@ TEST_P(whole_warps, each_of_many_barriers_may_be_the_next) {
   }
 }
 
-TEST_P(whole_warps, a_lane_at_another_barrier_than_its_warp_needs_fibers) {
-  EXPECT_EQ(mode("a_lane_goes_ahead"), abi::kernel_mode::fibers);
+TEST_P(whole_warps, where_a_lane_is_at_another_barrier_than_its_warp_lanes_stop_one_by_one) {
+  EXPECT_EQ(mode("a_lane_goes_ahead"), abi::kernel_mode::lanes);
 }
 
 TEST_P(whole_warps, the_grid_may_meet_by_different_ways) {

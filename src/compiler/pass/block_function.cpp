@@ -282,4 +282,10 @@ bool build_for_resumed_threads(kernel& kernel, bool aligned) {
   return !how.barriers.empty() && build(kernel, how);
 }
 
+bool build_for_resumed_lanes(kernel& kernel) {
+  preparation how;
+  how.barriers = resume_lanes(*kernel.body);
+  return !how.barriers.empty() && build(kernel, how);
+}
+
 }  // namespace sb::pass

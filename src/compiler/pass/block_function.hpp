@@ -18,5 +18,7 @@ bool build_for_leaving_threads(kernel& kernel);
 // And for one whose threads come to different barriers (resumed_threads.hpp): in blocks of whole
 // warps only, if they are to be `aligned`.
 bool build_for_resumed_threads(kernel& kernel, bool aligned);
+// And for one whose lanes come to warp operations one by one: the engine has to know them.
+bool build_for_resumed_lanes(kernel& kernel);
 
 }  // namespace sb::pass

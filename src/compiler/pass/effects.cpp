@@ -16,14 +16,14 @@ using namespace llvm;
 
 namespace {
 
-enum class slot_effect { none, waits, meets, needs_fibers };
+enum class slot_effect { none, waits, meets, spins };
 
 slot_effect effect_of(slot which) {
   if (is_convergent(which)) {
     return slot_effect::meets;
   }
   if (which == slot::yield || which == slot::spin) {
-    return slot_effect::needs_fibers;
+    return slot_effect::spins;
   }
   bool waits =
       which == slot::wait_until || which == slot::wait_until_timer || which == slot::nanosleep;
@@ -77,8 +77,8 @@ bool observable_after(const Instruction& wait) {
 }
 
 struct summary {
-  bool needs_fibers = false;  // whatever its control flow
-  bool meets = false;         // at barriers or warp operations
+  bool spins = false;
+  bool meets = false;  // at barriers or warp operations
   bool waits = false;
   bool syncs_grid = false;
   bool calls_table = false;
@@ -92,11 +92,13 @@ summary summarize(const Function& function) {
     if (!which) {
       continue;
     }
-    result.calls_table |= effect_of(*which) != slot_effect::meets;
+    const slot_effect effect = effect_of(*which);
     result.syncs_grid |= *which == slot::grid_sync;
-    result.needs_fibers |= effect_of(*which) == slot_effect::needs_fibers;
-    result.meets |= effect_of(*which) == slot_effect::meets;
-    result.waits |= effect_of(*which) == slot_effect::waits;
+    result.spins |= effect == slot_effect::spins;
+    result.meets |= effect == slot_effect::meets;
+    result.waits |= effect == slot_effect::waits;
+    // Where threads meet or spin there will be no call of one of them.
+    result.calls_table |= effect == slot_effect::waits || effect == slot_effect::none;
   }
   return result;
 }
@@ -223,12 +225,14 @@ SetVector<Function*> call_reach::from(Function& function) const {
 
 void decide_mode(kernel& kernel, const call_reach& reach) {
   summary all;
+  bool meets_in_call = false;
   DenseSet<const Function*> waiting;
   SetVector<Function*> functions = reach.from(*kernel.body);
   for (Function* function : functions) {
     summary one = summarize(*function);
-    // A barrier inside a function that stays a call divides nothing.
-    all.needs_fibers |= one.needs_fibers || (one.meets && function != kernel.body);
+    // A barrier inside a function that stays a call divides nothing, and nobody stops there.
+    meets_in_call |= (one.spins || one.meets) && function != kernel.body;
+    all.spins |= one.spins;
     all.waits |= one.waits;
     all.syncs_grid |= one.syncs_grid;
     all.meets |= one.meets;
@@ -249,7 +253,8 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
     }
   }
   kernel.syncs_grid = all.syncs_grid;
-  bool fibers = all.needs_fibers || always_fibers() ||
+  kernel.spins = all.spins;
+  bool fibers = meets_in_call || always_fibers() ||
                 (all.waits && waits_before_effects(*kernel.body, waiting, !waiting.empty()));
   // A wait inside a function that stays a call: what follows inside it counts as well.
   for (Function* function : functions) {

@@ -43,6 +43,7 @@ struct kernel {
   std::uint32_t needs = 0;  // loop mode: abi::block_needs
   bool syncs_grid = false;
   bool draws = false;                 // abi::kernel_info, of the counted version
+  bool spins = false;                 // spin_loops.hpp
   bool reaches_other_memory = false;  // other_memory.hpp
   bool is_straight = false;           // loop mode: no loop, no call of the engine
   bool has_no_floats = false;         // and no computation with them

@@ -151,9 +151,7 @@ void lockstep_builder::arrive(const region& region) {
     if (one.place->getParent() != region.leader) {
       continue;
     }
-    if (one.of_grid) {
-      create_grid_sync(builder_);
-    }
+    create_told(builder_, one);
     if (one.from && !one.order.empty()) {
       put_in_order(one);
     } else if (one.from) {

@@ -19,6 +19,18 @@ abi::reduce_kind kind_of_tally(const CallInst& call) {
   return static_cast<abi::reduce_kind>(cast<ConstantInt>(call.getArgOperand(0))->getZExtValue());
 }
 
+CallInst* create_grid_sync(IRBuilderBase& builder) {
+  Module& module = *builder.GetInsertBlock()->getModule();
+  return builder.CreateCall(
+      runtime_function(module, slot::grid_sync, builder.getVoidTy(), ArrayRef<Type*>()));
+}
+
+void create_spun(IRBuilderBase& builder, abi::round_outcome how) {
+  Module& module = *builder.GetInsertBlock()->getModule();
+  auto spun = runtime_function(module, slot::spun, builder.getVoidTy(), {builder.getInt32Ty()});
+  builder.CreateCall(spun, {builder.getInt32(static_cast<std::uint32_t>(how))});
+}
+
 }  // namespace
 
 abi::barrier_kind kind_of_barrier(const CallInst& call) {
@@ -123,10 +135,23 @@ void unmake_grid_barriers(Function& body) {
   }
 }
 
-CallInst* create_grid_sync(IRBuilderBase& builder) {
-  Module& module = *builder.GetInsertBlock()->getModule();
-  return builder.CreateCall(
-      runtime_function(module, slot::grid_sync, builder.getVoidTy(), ArrayRef<Type*>()));
+void create_told(IRBuilderBase& builder, const meeting& one) {
+  switch (one.told) {
+    case meeting::told::nothing:
+      break;
+    case meeting::told::at_grid:
+      create_grid_sync(builder);
+      break;
+    case meeting::told::got_on:
+      create_spun(builder, abi::round_outcome::got_on);
+      break;
+    case meeting::told::spins:
+      create_spun(builder, abi::round_outcome::spins);
+      break;
+    case meeting::told::is_stuck:
+      create_spun(builder, abi::round_outcome::is_stuck);
+      break;
+  }
 }
 
 std::vector<meeting> find_barriers(Function& body) {
@@ -137,7 +162,7 @@ std::vector<meeting> find_barriers(Function& body) {
     if (which && *which == slot::barrier) {
       meeting one;
       one.place = call;
-      one.of_grid = is_grid_barrier(*call);
+      one.told = is_grid_barrier(*call) ? meeting::told::at_grid : meeting::told::nothing;
       one.result = kind_of_barrier(*call) == abi::barrier_kind::and_  ? meeting::result::all
                    : kind_of_barrier(*call) == abi::barrier_kind::or_ ? meeting::result::any
                                                                       : meeting::result::total;

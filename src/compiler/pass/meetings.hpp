@@ -25,7 +25,10 @@ struct meeting {
   llvm::CallInst* place = nullptr;  // its value is the meeting's result, the same for all
   llvm::CallInst* tally = nullptr;  // before it
   enum class result { total, all, any } result = result::total;
-  bool of_grid = false;  // all blocks meet, not only the block's threads
+  // What the block then tells the engine, once for all of its threads: that it waits for the other
+  // blocks; or that some of its threads have stopped elsewhere, and whether any got on since the
+  // last time, or some of them spin, or none can ever go on.
+  enum class told { nothing, at_grid, got_on, spins, is_stuck } told = told::nothing;
   // Memory of the team: what the threads wrote to `from` they read in `to` afterwards, while they
   // may write to `from` again.
   llvm::AllocaInst* from = nullptr;
@@ -47,7 +50,8 @@ bool is_grid_barrier(const llvm::CallInst& barrier);
 // Barriers of calls, and calls of barriers.
 void make_grid_barriers(llvm::Function& body);
 void unmake_grid_barriers(llvm::Function& body);
-llvm::CallInst* create_grid_sync(llvm::IRBuilderBase& builder);
+// The call of the engine, if there is one.
+void create_told(llvm::IRBuilderBase& builder, const meeting& one);
 
 // The barriers of a body; each becomes the first instruction of its block.
 std::vector<meeting> find_barriers(llvm::Function& body);

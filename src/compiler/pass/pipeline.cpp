@@ -68,6 +68,9 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
   return bodies;
 }
 
+// A block of it may have to wait for other blocks.
+bool stops(const kernel& one) { return one.syncs_grid || one.spins; }
+
 // Tries to build a block function of a copy of the body; the body is as it was if that fails.
 bool build_of_copy(kernel& one, function_ref<bool()> build) {
   ValueToValueMapTy map;
@@ -86,25 +89,44 @@ bool build_of_copy(kernel& one, function_ref<bool()> build) {
 
 // With a copy of the code for full blocks, if there is something to gain, then as it is, then for
 // those threads that others leave behind, then from barrier to barrier, each thread by its own way.
+// Who spins has to stop in the middle of its way.
 bool build_in_any_way(kernel& one) {
   if (one.syncs_grid) {
     make_grid_barriers(*one.body);
   }
-  bool built =
-      (!is_seldom_run(*one.body) &&
-       build_of_copy(
-           one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); })) ||
-      build_block_function(one) ||
-      build_of_copy(one, [&] { return build_for_leaving_threads(one); }) ||
+  const bool built =
+      (!one.spins &&
+       ((!is_seldom_run(*one.body) &&
+         build_of_copy(
+             one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); })) ||
+        build_block_function(one) ||
+        build_of_copy(one, [&] { return build_for_leaving_threads(one); }))) ||
       build_of_copy(one, [&] { return build_for_resumed_threads(one, false); }) ||
       (has_warp_meetings(*one.body) &&
        build_of_copy(one, [&] { return build_for_resumed_threads(one, true); }));
   if (one.syncs_grid && !built) {
     unmake_grid_barriers(*one.body);
-  } else if (one.syncs_grid) {
+  } else if (built && stops(one)) {
     one.mode = abi::kernel_mode::block_fiber;
   }
   return built;
+}
+
+// The last way before fibers.
+void build_lanes_or_fibers(kernel& one) {
+  one.mode = abi::kernel_mode::fibers;
+  one.row_threads = one.row_width = 0;
+  if (!has_warp_meetings(*one.body)) {
+    return;
+  }
+  if (one.syncs_grid) {
+    make_grid_barriers(*one.body);
+  }
+  if (build_of_copy(one, [&] { return build_for_resumed_lanes(one); })) {
+    one.mode = abi::kernel_mode::lanes;
+  } else if (one.syncs_grid) {
+    unmake_grid_barriers(*one.body);
+  }
 }
 
 // A function for a row of blocks: their start as one block, then the rest of each.
@@ -140,43 +162,42 @@ bool build_in_parts(kernel& one) {
 }
 
 // A block function for blocks whose rows break warps, if there can be one.
-std::optional<kernel> build_linear(const kernel& with_fibers, std::string symbol,
-                                   linear_blocks serves) {
-  kernel linear = with_fibers;
+std::optional<kernel> build_linear(const kernel& plain, std::string symbol, linear_blocks serves) {
+  kernel linear = plain;
   ValueToValueMapTy map;
   linear.mode = abi::kernel_mode::loop;
   linear.symbol = std::move(symbol);
-  linear.body = CloneFunction(with_fibers.body, map);
+  linear.body = CloneFunction(plain.body, map);
   linear.body->setName(linear.symbol + ".body");
   make_warps_linear(linear, serves);
   if (!build_in_any_way(linear)) {
     linear.body->eraseFromParent();
     return std::nullopt;
   }
-  if (!linear.stores_thread_index && !linear.syncs_grid) {
+  if (!linear.stores_thread_index && !stops(linear)) {
     loop_over_blocks(*linear.body);
     linear.row_threads = longest_row;
   }
   return linear;
 }
 
-// Versions for blocks that the kernel's own block function is not for. Those of which none is for
-// get the one with fibers.
-void add_other_versions(kernel& one, const kernel& with_fibers, std::vector<kernel>& others) {
+// Versions for blocks that the kernel's own block function is not for: the last one is for all.
+void add_other_versions(kernel& one, const kernel& plain, std::vector<kernel>& others) {
   std::vector<kernel> chain;  // in the order in which they are asked
   auto add = [&](const char* name, linear_blocks serves) {
-    if (auto made = build_linear(with_fibers, one.symbol + name, serves)) {
+    if (auto made = build_linear(plain, one.symbol + name, serves)) {
       chain.push_back(*made);
     }
   };
-  if (takes_rows(with_fibers)) {
+  if (takes_rows(plain)) {
     add(".rows", linear_blocks::of_one_layer);
   }
   add(".linear", linear_blocks::all);
   if (chain.empty() || chain.back().needs != 0) {
-    chain.push_back(with_fibers);
+    chain.push_back(plain);
+    build_lanes_or_fibers(chain.back());
   } else {
-    with_fibers.body->eraseFromParent();
+    plain.body->eraseFromParent();
   }
   for (std::size_t i = chain.size(); i-- > 1;) {
     chain[i - 1].fallback = chain[i].symbol;
@@ -195,33 +216,31 @@ void build_block_functions(kernel& one, std::vector<kernel>& fallbacks,
   }
   drop_bank_padding(*one.body);
   write_out_short_loops(*one.body, analyses);
-  kernel with_fibers = one;
-  with_fibers.mode = abi::kernel_mode::fibers;
+  kernel plain = one;
   if (has_warp_meetings(*one.body)) {
     ValueToValueMapTy map;
-    with_fibers.body = CloneFunction(one.body, map);
-    with_fibers.symbol = one.symbol + ".fibers";
-    with_fibers.body->setName(with_fibers.symbol + ".body");
+    plain.body = CloneFunction(one.body, map);
+    plain.symbol = one.symbol + ".any";
+    plain.body->setName(plain.symbol + ".body");
   }
   one.usual = find_usual_block(one);
   // Who calls the engine is in a block that the engine knows, and so is who stops.
-  bool in_rows = !one.stores_thread_index && !one.threads_are_alike && !one.syncs_grid;
+  bool in_rows = !one.stores_thread_index && !one.threads_are_alike && !stops(one);
   one.row_threads = in_rows ? longest_row : 0;
   bool joined = in_rows && join_blocks(one);
   if (in_rows && !joined && build_in_parts(one)) {
     // It goes over the row itself.
   } else if (!build_in_any_way(one)) {
-    one.mode = abi::kernel_mode::fibers;
-    one.row_threads = one.row_width = 0;
+    build_lanes_or_fibers(one);
   } else if (in_rows && !joined) {
     loop_over_blocks(*one.body);
   }
-  if (one.mode != abi::kernel_mode::fibers && one.needs != 0) {
-    add_other_versions(one, with_fibers, fallbacks);
+  if (one.needs != 0) {
+    add_other_versions(one, plain, fallbacks);
     return;
   }
-  if (with_fibers.body != one.body && with_fibers.symbol != one.symbol) {
-    with_fibers.body->eraseFromParent();
+  if (plain.body != one.body && plain.symbol != one.symbol) {
+    plain.body->eraseFromParent();
   }
 }
 
@@ -301,7 +320,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
     lower_context(module, kernels, layout, reach);
   }
   for (kernel& one : kernels) {
-    if (one.mode == abi::kernel_mode::loop && !one.stores_thread_index && !one.syncs_grid) {
+    if (one.mode == abi::kernel_mode::loop && !one.stores_thread_index && !stops(one)) {
       gather_atomics(*one.body);
     }
     add_usual_version(one);

@@ -22,6 +22,10 @@ namespace sb::pass {
 // warp operations while lanes of a warp may be at different barriers.
 std::vector<meeting> resume_threads(llvm::Function& body);
 
+// The same, each thread for itself, where lanes may be at different places when they shuffle or
+// vote: they stop there, too, until all that the operation names have come (lane_calls.hpp).
+std::vector<meeting> resume_lanes(llvm::Function& body);
+
 // Whether the function is such a body, and its warps go on together, or was made of one.
 bool has_resumed_warps(const llvm::Function& function);
 

@@ -35,6 +35,17 @@ struct fiber {
   std::uint64_t clock = 1000;
 };
 
+// A thread in a warp operation, where the block has one fiber.
+struct lane {
+  abi::lane_operation what = abi::lane_operation::sync;
+  std::uint32_t how = 0;
+  std::uint64_t value = 0;
+  std::uint32_t argument = 0;
+  std::uint32_t width = 0;
+  std::uint64_t generation = 0;
+  bool left = false;
+};
+
 struct block_state {
   abi::block_context context = {};
   std::vector<char> memory;
@@ -42,6 +53,7 @@ struct block_state {
   std::vector<std::unique_ptr<fiber>> fibers;
   meeting all;
   std::vector<meeting> warps;
+  std::vector<lane> lanes;
 };
 
 // The machine has one thread, so its state may be global.
@@ -82,6 +94,15 @@ std::uint32_t alive(const std::vector<std::unique_ptr<fiber>>& fibers, std::uint
   return n;
 }
 
+void let_go(meeting& place, std::uint32_t count) {
+  std::copy_n(place.values, count, place.last_values);
+  std::copy_n(place.present, count, place.last_present);
+  std::fill_n(place.present, count, false);
+  place.arrived = 0;
+  ++place.generation;
+  ++machine.progress;
+}
+
 // Waits for all living threads [first, first + count) of the block; returns the meeting with what
 // all brought in last_values.
 meeting& meet(meeting& place, std::uint32_t first, std::uint32_t count, std::uint64_t value) {
@@ -94,12 +115,7 @@ meeting& meet(meeting& place, std::uint32_t first, std::uint32_t count, std::uin
   ++machine.progress;
   while (place.generation == generation) {
     if (place.arrived >= alive(mine->block->fibers, first, count)) {
-      std::copy_n(place.values, count, place.last_values);
-      std::copy_n(place.present, count, place.last_present);
-      std::fill_n(place.present, count, false);
-      place.arrived = 0;
-      ++place.generation;
-      ++machine.progress;
+      let_go(place, count);
       break;
     }
     switch_away();
@@ -128,10 +144,11 @@ int barrier(thread_context*, std::uint32_t kind, int predicate) {
 
 void warp_sync(thread_context*, std::uint32_t) { meet_warp(0); }
 
-std::uint64_t shuffle(thread_context*, std::uint32_t, std::uint32_t kind, std::uint64_t value,
-                      std::uint32_t lane, std::uint32_t width, int* in_range) {
-  meeting& place = meet_warp(value);
-  std::uint32_t mine = machine.current->self.linear_tid % 32;
+// --- what lanes get out of a meeting
+
+std::uint64_t shuffled(const meeting& place, std::uint32_t mine, std::uint32_t kind,
+                       std::uint64_t value, std::uint32_t lane, std::uint32_t width,
+                       int* in_range) {
   std::uint32_t base = mine / width * width;
   std::uint32_t source = kind == 0   ? base + lane % width
                          : kind == 1 ? mine - lane
@@ -144,8 +161,7 @@ std::uint64_t shuffle(thread_context*, std::uint32_t, std::uint32_t kind, std::u
   return inside ? place.last_values[source] : value;
 }
 
-std::uint32_t vote(thread_context*, std::uint32_t, std::uint32_t kind, int predicate) {
-  meeting& place = meet_warp(predicate != 0);
+std::uint32_t voted(const meeting& place, std::uint32_t kind) {
   std::uint32_t set = 0;
   std::uint32_t present = 0;
   for (std::uint32_t i = 0; i < 32; ++i) {
@@ -158,17 +174,84 @@ std::uint32_t vote(thread_context*, std::uint32_t, std::uint32_t kind, int predi
                      : set;
 }
 
-// Sums; kernels whose threads have fibers in the tests make no others.
-std::uint32_t reduce(thread_context*, std::uint32_t, std::uint32_t kind, std::uint32_t value) {
+// Sums; kernels whose lanes come one by one in the tests make no others.
+std::uint32_t reduced(const meeting& place, std::uint32_t kind) {
   if (kind != static_cast<std::uint32_t>(abi::reduce_kind::add)) {
     throw std::logic_error("a reduction that the test machine does not have");
   }
-  meeting& place = meet_warp(value);
   std::uint32_t sum = 0;
   for (std::uint32_t lane = 0; lane < 32; ++lane) {
     sum += place.last_present[lane] ? static_cast<std::uint32_t>(place.last_values[lane]) : 0;
   }
   return sum;
+}
+
+std::uint64_t shuffle(thread_context*, std::uint32_t, std::uint32_t kind, std::uint64_t value,
+                      std::uint32_t lane, std::uint32_t width, int* in_range) {
+  meeting& place = meet_warp(value);
+  return shuffled(place, machine.current->self.linear_tid % 32, kind, value, lane, width, in_range);
+}
+
+std::uint32_t vote(thread_context*, std::uint32_t, std::uint32_t kind, int predicate) {
+  return voted(meet_warp(predicate != 0), kind);
+}
+
+std::uint32_t reduce(thread_context*, std::uint32_t, std::uint32_t kind, std::uint32_t value) {
+  return reduced(meet_warp(value), kind);
+}
+
+// --- the same where all threads of a block have one fiber
+
+void try_warp(block_state& block, std::uint32_t warp) {
+  std::uint32_t living = 0;
+  for (std::size_t i = warp * 32; i < std::min<std::size_t>(block.lanes.size(), warp * 32 + 32);
+       ++i) {
+    living += !block.lanes[i].left;
+  }
+  if (meeting& place = block.warps[warp]; place.arrived != 0 && place.arrived >= living) {
+    let_go(place, 32);
+  }
+}
+
+std::uint32_t lane_waits(thread_context*, std::uint32_t thread) {
+  block_state& block = *machine.current->block;
+  return block.warps[thread / 32].generation == block.lanes[thread].generation;
+}
+
+std::uint32_t lane_comes(thread_context* self, std::uint32_t thread, std::uint32_t what,
+                         std::uint32_t how, std::uint32_t, std::uint64_t value,
+                         std::uint32_t argument, std::uint32_t width) {
+  block_state& block = *machine.current->block;
+  meeting& place = block.warps[thread / 32];
+  const auto operation = static_cast<abi::lane_operation>(what);
+  block.lanes[thread] = {operation, how, value, argument, width, place.generation};
+  place.values[thread % 32] = operation == abi::lane_operation::vote ? argument != 0 : value;
+  place.present[thread % 32] = true;
+  ++place.arrived;
+  try_warp(block, thread / 32);
+  return !lane_waits(self, thread);
+}
+
+std::uint64_t lane_takes(thread_context*, std::uint32_t thread, int* flag) {
+  const block_state& block = *machine.current->block;
+  const lane& mine = block.lanes[thread];
+  const meeting& place = block.warps[thread / 32];
+  switch (mine.what) {
+    case abi::lane_operation::shuffle:
+      return shuffled(place, thread % 32, mine.how, mine.value, mine.argument, mine.width, flag);
+    case abi::lane_operation::vote:
+      return voted(place, mine.how);
+    case abi::lane_operation::reduce:
+      return reduced(place, mine.how);
+    default:
+      return 0;
+  }
+}
+
+void lane_leaves(thread_context*, std::uint32_t thread) {
+  block_state& block = *machine.current->block;
+  block.lanes[thread].left = true;
+  try_warp(block, thread / 32);
 }
 
 std::uint32_t active_mask(thread_context*, std::uint32_t) {
@@ -212,6 +295,14 @@ void yield_slot(thread_context*) {
 void spin_slot(thread_context* self, std::uint64_t seen) {
   machine.result.seen.insert(seen);
   yield_slot(self);
+}
+
+void spun(thread_context*, std::uint32_t outcome) {
+  ++machine.result.yields;
+  if (outcome == static_cast<std::uint32_t>(abi::round_outcome::got_on)) {
+    ++machine.progress;
+  }
+  switch_away();
 }
 
 int print(thread_context*, const char* format, ...) {
@@ -342,6 +433,11 @@ abi::device_table make_table() {
   set(table.spent, &spent);
   set(table.drew, &drew);
   set(table.private_memory, &private_memory);
+  set(table.spun, &spun);
+  set(table.lane_comes, &lane_comes);
+  set(table.lane_waits, &lane_waits);
+  set(table.lane_takes, &lane_takes);
+  set(table.lane_leaves, &lane_leaves);
   return table;
 }
 
@@ -489,6 +585,9 @@ outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
       index += row - 1;
     } else {
       make_fibers(*machine.blocks.back(), machine.looping ? dims{} : block);
+      const std::uint32_t threads = block.x * block.y * block.z;
+      machine.blocks.back()->lanes.resize(threads);
+      machine.blocks.back()->warps.resize((threads + 31) / 32);
     }
   }
   if (info.mode != abi::kernel_mode::loop) {

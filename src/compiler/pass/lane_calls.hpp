@@ -1,0 +1,23 @@
+// Warp operations that lanes come to one by one: each says what it brings, and takes its result
+// when all that it names have come. Where lanes of a warp may be at different places of a kernel.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Instructions.h>
+
+namespace sb::pass {
+
+// Whether the call can be made two. (Who asks which lanes are where it is does not know who will
+// come.)
+bool is_lane_call(const llvm::CallBase& call);
+
+// Says what the calling lane brings. True if all others have come.
+llvm::Value* create_lane_comes(llvm::IRBuilderBase& builder, llvm::CallInst& call);
+// Whether the lane still waits for others.
+llvm::Value* create_lane_waits(llvm::IRBuilderBase& builder);
+// In place of the call: its results.
+void replace_by_lane_takes(llvm::CallInst& call);
+// The thread returns: nobody waits for it any more.
+void create_lane_leaves(llvm::IRBuilderBase& builder);
+
+}  // namespace sb::pass

@@ -1,0 +1,491 @@
+#include "compiler/pass/resumption.hpp"
+
+#include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Local.h>
+
+#include "compiler/pass/lane_calls.hpp"
+#include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/switches.hpp"
+
+namespace sb::pass {
+
+using namespace llvm;
+
+namespace {
+
+// In the total of a meeting: who is there, and in the lower bits for whom the predicate holds. Who
+// waits for the other blocks counts there twice, so that more than all say that some do. A block
+// has 1024 threads at most.
+constexpr unsigned there_shift = 16;
+constexpr unsigned holds_mask = 0xffff;
+constexpr std::uint32_t one_there = 1u << there_shift;
+constexpr std::uint32_t one_for_grid = one_there + 2;
+
+// Of a kernel whose warps are resumed, with a copy of what several of its barriers lead to.
+constexpr std::size_t most_instructions = 6000;
+
+// What else a meeting tells: that somebody spins, got on since the one before, waits in a warp
+// operation.
+constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4;
+
+// A loop that sees something else in each round gets on. It has as many before others have a turn.
+constexpr std::uint32_t patience = 64;
+
+// Costs next to nothing, and does no harm where nobody asks for it.
+bool is_cheap(const Instruction& inst) {
+  if (auto* call = dyn_cast<CallInst>(&inst)) {
+    return call->getCalledFunction() && call->arg_empty() &&
+           call->getCalledFunction()->getName().starts_with("__sb_") && !called_slot(*call) &&
+           call->doesNotAccessMemory() && call->willReturn();
+  }
+  return isa<CastInst, ICmpInst, GetElementPtrInst, SelectInst>(inst) ||
+         (isa<BinaryOperator>(inst) && inst.getType()->isIntegerTy() && !inst.isIntDivRem());
+}
+
+// What can be known before everything else is computed there, so that it need not be kept.
+void compute_early(Function& body) {
+  Instruction* end = body.getEntryBlock().getTerminator();
+  ReversePostOrderTraversal<Function*> order(&body);
+  for (BasicBlock* block : order) {
+    if (block == &body.getEntryBlock()) {
+      continue;
+    }
+    for (Instruction& inst : make_early_inc_range(*block)) {
+      bool early = is_cheap(inst) && all_of(inst.operand_values(), [&](const Value* operand) {
+                     auto* made = dyn_cast<Instruction>(operand);
+                     return !made || made->getParent() == end->getParent();
+                   });
+      if (early) {
+        inst.dropUBImplyingAttrsAndMetadata();
+        inst.moveBefore(end);
+        inst.setDebugLoc({});
+      }
+    }
+  }
+}
+
+class resumption {
+ public:
+  // `same`: what is the same for a warp, if it goes on together.
+  resumption(Function& body, stops where, resumed who, const uniformity* same)
+      : body_(body),
+        context_(body.getContext()),
+        barriers_(std::move(where.barriers)),
+        spins_(std::move(where.spins)),
+        warp_calls_(std::move(where.warp_calls)),
+        who_(who),
+        same_(same) {}
+
+  std::vector<meeting> build() {
+    enter();
+    meet();
+    if (barriers_close()) {
+      meet_at_closed();
+    }
+    if (any_of(barriers_, [](const CallInst* one) { return is_grid_barrier(*one); })) {
+      meet_grid();
+    }
+    for (unsigned i = 0; i < barriers_.size(); ++i) {
+      stop_at(*barriers_[i], i + 1);
+    }
+    for (unsigned i = 0; i < spins_.size(); ++i) {
+      stop_spinning(*spins_[i], static_cast<std::uint32_t>(barriers_.size()) + i + 1);
+    }
+    for (unsigned i = 0; i < warp_calls_.size(); ++i) {
+      stop_in_warp(*warp_calls_[i],
+                   static_cast<std::uint32_t>(barriers_.size() + spins_.size()) + i + 1);
+    }
+    for (ReturnInst* end : returns_) {
+      IRBuilder<> builder(end);
+      if (!warp_calls_.empty()) {
+        create_lane_leaves(builder);
+      }
+      builder.CreateStore(builder.getInt32(gone), place_);
+      arrive(builder, builder.getInt32(0), builder.getInt32(moved_flag));
+      end->eraseFromParent();
+    }
+    keep_values();
+    if (!warp_calls_.empty() && body_.getInstructionCount() > most_instructions) {
+      return {};
+    }
+    if (who_ != resumed::threads) {
+      // A warp that goes on in the middle of a loop would enter it by another way than others.
+      // Lanes that have returned are masked, which takes ways that are entered at one place.
+      part_ways_of(*resume_, *end_,
+                   who_ == resumed::warps ? in_common::plain_ways : in_common::nothing);
+      if (body_.getInstructionCount() > most_instructions || is_tangled()) {
+        return {};
+      }
+    }
+    return std::move(meetings_);
+  }
+
+ private:
+  static constexpr std::uint32_t gone = ~0u;
+
+  // There are other places to stop at than barriers, which do not open while somebody is there.
+  [[nodiscard]] bool barriers_close() const { return !spins_.empty() || !warp_calls_.empty(); }
+
+  AllocaInst* variable(Type* type, const char* name) {
+    BasicBlock& entry = body_.getEntryBlock();
+    IRBuilder<> builder(&entry, entry.begin());
+    AllocaInst* memory = builder.CreateAlloca(type, nullptr, name);
+    builder.SetInsertPoint(entry.getTerminator());
+    builder.CreateStore(Constant::getNullValue(type), memory);
+    return memory;
+  }
+
+  // The first block is run once; behind it a thread goes on where it was.
+  void enter() {
+    BasicBlock& entry = body_.getEntryBlock();
+    Instruction* first = &*entry.getFirstNonPHIOrDbgOrAlloca();
+    // Where some spin, others should not have begun what only one of them can do.
+    while (!barriers_close() && !first->isTerminator() && !is_contained(barriers_, first)) {
+      first = first->getNextNode();
+    }
+    BasicBlock* start = SplitBlock(&entry, first);
+    for (BasicBlock& block : body_) {
+      if (auto* end = dyn_cast<ReturnInst>(block.getTerminator())) {
+        returns_.push_back(end);
+      }
+    }
+    compute_early(body_);
+    again_ = BasicBlock::Create(context_, "again", &body_, start);
+    entry.getTerminator()->setSuccessor(0, again_);
+    IRBuilder<> builder(again_);
+    Type* word = builder.getInt32Ty();
+    place_ = variable(word, "place");
+    total_ = builder.CreatePHI(word, 2, "total");
+    total_->addIncoming(builder.getInt32(0), &entry);
+    end_ = BasicBlock::Create(context_, "stops", &body_);
+    {
+      IRBuilder<> at_end(end_);
+      arrives_ = at_end.CreatePHI(word, 4, "arrives");
+      if (barriers_close()) {
+        tells_ = at_end.CreatePHI(word, 4, "tells");
+        closed_ = builder.CreatePHI(builder.getInt1Ty(), 2, "closed");
+        closed_->addIncoming(builder.getFalse(), &entry);
+        brought_ = variable(word, "brought");
+        seen_ = variable(builder.getInt64Ty(), "seen");
+        rounds_ = who_ == resumed::threads ? variable(word, "rounds") : nullptr;
+      }
+    }
+    choose(builder, *start);
+  }
+
+  void choose(IRBuilder<>& builder, BasicBlock& start) {
+    LoadInst* own = builder.CreateLoad(builder.getInt32Ty(), place_);
+    const auto cases =
+        static_cast<unsigned>(barriers_.size() + spins_.size() + warp_calls_.size()) + 1;
+    if (who_ == resumed::lanes_that_stay) {
+      // Those that have returned have the least number.
+      Value* place = greatest_in_warp(builder, own);
+      auto* stay = BasicBlock::Create(context_, "stay", &body_, &start);
+      builder.CreateCondBr(builder.CreateICmpNE(own, builder.getInt32(gone)), stay, end_);
+      arrive_from(again_, builder.getInt32(0), builder.getInt32(0));
+      builder.SetInsertPoint(stay);
+      wait_at_closed(builder, place, start);
+      resume_ = builder.CreateSwitch(place, &start, cases);
+      return;
+    }
+    if (who_ == resumed::warps) {
+      mark_same_in_warp(*own);
+    }
+    wait_at_closed(builder, own, start);
+    resume_ = builder.CreateSwitch(own, end_, cases);
+    resume_->addCase(builder.getInt32(0), &start);
+    arrive_from(builder.GetInsertBlock(), builder.getInt32(0), builder.getInt32(0));
+  }
+
+  // While others spin no barrier opens: who is at one brings there what it brought before.
+  void wait_at_closed(IRBuilder<>& builder, Value* place, BasicBlock& start) {
+    if (!barriers_close() || barriers_.empty()) {
+      return;
+    }
+    auto* wait = BasicBlock::Create(context_, "wait", &body_, &start);
+    auto* go = BasicBlock::Create(context_, "go", &body_, &start);
+    Value* at_barrier =
+        builder.CreateICmpULT(builder.CreateSub(place, builder.getInt32(1)),
+                              builder.getInt32(static_cast<std::uint32_t>(barriers_.size())));
+    builder.CreateCondBr(builder.CreateAnd(closed_, at_barrier), wait, go);
+    builder.SetInsertPoint(wait);
+    arrive(builder, builder.CreateLoad(builder.getInt32Ty(), brought_), builder.getInt32(0));
+    builder.SetInsertPoint(go);
+  }
+
+  Value* greatest_in_warp(IRBuilder<>& builder, Value* number) {
+    Type* word = builder.getInt32Ty();
+    auto reduce = runtime_function(*body_.getParent(), slot::reduce, word, {word, word, word});
+    auto kind = builder.getInt32(static_cast<std::uint32_t>(abi::reduce_kind::max_s));
+    CallInst* call = builder.CreateCall(reduce, {builder.getInt32(~0u), kind, number});
+    call->setConvergent();
+    return call;
+  }
+
+  // All have come to a barrier or returned.
+  void meet() {
+    IRBuilder<> builder(end_);
+    meeting all;
+    all.tally = create_tally(builder, abi::reduce_kind::add, arrives_);
+    auto* meet = BasicBlock::Create(context_, "meet", &body_);
+    builder.CreateBr(meet);
+    builder.SetInsertPoint(meet);
+    all.place = create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
+    all.place->setConvergent();
+    auto* over = BasicBlock::Create(context_, "over", &body_);
+    Value* there = builder.CreateLShr(all.place, there_shift);
+    builder.CreateCondBr(builder.CreateIsNotNull(there), again_, over);
+    total_->addIncoming(all.place, meet);
+    open_ = meet;
+    ReturnInst::Create(context_, over);
+    meetings_.push_back(all);
+  }
+
+  // Then, if some of them are elsewhere, these go on at once, once one of them has got on; or else,
+  // if somebody spins, when other blocks have had a turn.
+  void meet_at_closed() {
+    CallInst* total = meetings_.front().place;
+    BasicBlock* meet = total->getParent();
+    Instruction* choice = meet->getTerminator();
+    BasicBlock* tell = SplitBlock(meet, choice);
+    IRBuilder<> builder(end_->getTerminator());
+    meeting all;
+    all.tally = create_tally(builder, abi::reduce_kind::or_, tells_);
+    builder.SetInsertPoint(choice);
+    all.place = create_barrier(builder, abi::barrier_kind::plain, builder.getInt32(0));
+    all.place->setConvergent();
+    meetings_.push_back(all);
+
+    auto* closed = BasicBlock::Create(context_, "closed", &body_);
+    Value* elsewhere = builder.CreateAnd(all.place, spins_flag | in_warp_flag);
+    open_ = BasicBlock::Create(context_, "open", &body_);
+    builder.CreateCondBr(builder.CreateIsNotNull(elsewhere), closed, open_);
+    choice->moveBefore(*open_, open_->end());
+    total_->replaceIncomingBlockWith(tell, open_);
+    closed_->addIncoming(builder.getFalse(), open_);
+
+    auto tell_engine = [&](const char* name, enum meeting::told what) {
+      auto* block = BasicBlock::Create(context_, name, &body_);
+      IRBuilder<> at(block);
+      meeting one;
+      one.place = create_barrier(at, abi::barrier_kind::plain, at.getInt32(0));
+      one.place->setConvergent();
+      one.told = what;
+      at.CreateBr(again_);
+      total_->addIncoming(total, block);
+      closed_->addIncoming(at.getTrue(), block);
+      meetings_.push_back(one);
+      return block;
+    };
+    BasicBlock* in_vain = tell_engine("in.vain", meeting::told::spins);
+    if (!warp_calls_.empty()) {
+      auto* whether = BasicBlock::Create(context_, "whether", &body_);
+      builder.SetInsertPoint(whether);
+      Value* spins = builder.CreateIsNotNull(builder.CreateAnd(all.place, spins_flag));
+      builder.CreateCondBr(spins, in_vain, tell_engine("stuck", meeting::told::is_stuck));
+      in_vain = whether;
+    }
+    builder.SetInsertPoint(closed);
+    Value* moved = builder.CreateIsNotNull(builder.CreateAnd(all.place, moved_flag));
+    builder.CreateCondBr(moved, tell_engine("got.on", meeting::told::got_on), in_vain);
+  }
+
+  // Before they go on, the block stops if they wait for the others.
+  void meet_grid() {
+    CallInst* total = meetings_.front().place;
+    auto* which = BasicBlock::Create(context_, "which", &body_);
+    auto* stop = BasicBlock::Create(context_, "stop", &body_);
+    open_->getTerminator()->replaceSuccessorWith(again_, which);
+    IRBuilder<> builder(which);
+    Value* holds = builder.CreateAnd(total, holds_mask);
+    Value* of_grid = builder.CreateICmpUGT(holds, builder.CreateLShr(total, there_shift));
+    builder.CreateCondBr(of_grid, stop, again_);
+    builder.SetInsertPoint(stop);
+    meeting all;
+    all.place = create_grid_barrier(builder);
+    all.told = meeting::told::at_grid;
+    builder.CreateBr(again_);
+    total_->replaceIncomingBlockWith(open_, which);
+    total_->addIncoming(total, stop);
+    if (barriers_close()) {
+      closed_->replaceIncomingBlockWith(open_, which);
+      closed_->addIncoming(builder.getFalse(), stop);
+    }
+    meetings_.push_back(all);
+  }
+
+  void arrive(IRBuilder<>& builder, Value* what, Value* tells) {
+    arrive_from(builder.GetInsertBlock(), what, tells);
+    builder.CreateBr(end_);
+  }
+
+  void arrive_from(BasicBlock* block, Value* what, Value* tells) {
+    arrives_->addIncoming(what, block);
+    if (barriers_close()) {
+      tells_->addIncoming(tells, block);
+    }
+  }
+
+  void stop_at(CallInst& barrier, std::uint32_t number) {
+    BasicBlock* before = barrier.getParent();
+    BasicBlock* behind = SplitBlock(before, &barrier);
+    resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number), behind);
+    Instruction* end = before->getTerminator();
+    IRBuilder<> builder(end);
+    builder.CreateStore(builder.getInt32(number), place_);
+    Value* brings = builder.getInt32(one_for_grid);
+    if (!is_grid_barrier(barrier)) {
+      Value* holds = builder.CreateIsNotNull(barrier.getArgOperand(1));
+      brings = builder.CreateAdd(builder.CreateZExt(holds, builder.getInt32Ty()),
+                                 builder.getInt32(one_there));
+    }
+    if (barriers_close()) {
+      builder.CreateStore(brings, brought_);
+    }
+    arrive(builder, brings, builder.getInt32(moved_flag));
+    end->eraseFromParent();
+    builder.SetInsertPoint(&barrier);
+    barrier.replaceAllUsesWith(result_of(builder, kind_of_barrier(barrier)));
+    barrier.eraseFromParent();
+  }
+
+  // A thread that saw something new looks again. Lanes of a warp stop together, whatever each saw.
+  void stop_spinning(CallInst& spin, std::uint32_t number) {
+    BasicBlock* before = spin.getParent();
+    BasicBlock* behind = SplitBlock(before, &spin);
+    Instruction* end = before->getTerminator();
+    IRBuilder<> builder(end);
+    Value* value = spin.arg_empty() ? builder.getInt64(0) : spin.getArgOperand(0);
+    Value* moved =
+        builder.CreateICmpNE(value, builder.CreateLoad(builder.getInt64Ty(), seen_), "moved");
+    builder.CreateStore(value, seen_);
+    if (rounds_) {
+      Value* rounds = builder.CreateLoad(builder.getInt32Ty(), rounds_);
+      auto* on = BasicBlock::Create(context_, "looks.again", &body_, behind);
+      auto* stop = BasicBlock::Create(context_, "spins", &body_, behind);
+      Value* patient = builder.CreateICmpULT(rounds, builder.getInt32(patience));
+      builder.CreateCondBr(builder.CreateAnd(moved, patient), on, stop);
+      builder.SetInsertPoint(on);
+      builder.CreateStore(builder.CreateAdd(rounds, builder.getInt32(1)), rounds_);
+      builder.CreateBr(behind);
+      builder.SetInsertPoint(stop);
+      builder.CreateStore(builder.getInt32(0), rounds_);
+      moved = builder.CreateOr(moved, builder.CreateIsNotNull(rounds));
+    }
+    Value* place = builder.CreateLoad(builder.getInt32Ty(), place_);
+    moved = builder.CreateOr(moved, builder.CreateICmpNE(place, builder.getInt32(number)));
+    builder.CreateStore(builder.getInt32(number), place_);
+    Value* told = builder.CreateSelect(moved, builder.getInt32(spins_flag | moved_flag),
+                                       builder.getInt32(spins_flag));
+    arrive(builder, builder.getInt32(0), told);
+    end->eraseFromParent();
+    spin.eraseFromParent();
+    // Behind it the thread may come from two places.
+    resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number), behind);
+  }
+
+  // Who is the last to come goes on at once.
+  void stop_in_warp(CallInst& call, std::uint32_t number) {
+    BasicBlock* before = call.getParent();
+    BasicBlock* behind = SplitBlock(before, &call);
+    Instruction* end = before->getTerminator();
+    IRBuilder<> builder(end);
+    auto* stop = BasicBlock::Create(context_, "comes", &body_, behind);
+    auto* look = BasicBlock::Create(context_, "looks", &body_, behind);
+    auto* wait = BasicBlock::Create(context_, "waits", &body_, behind);
+    builder.CreateCondBr(create_lane_comes(builder, call), behind, stop);
+    end->eraseFromParent();
+    builder.SetInsertPoint(stop);
+    builder.CreateStore(builder.getInt32(number), place_);
+    arrive(builder, builder.getInt32(0), builder.getInt32(in_warp_flag | moved_flag));
+    builder.SetInsertPoint(look);
+    builder.CreateCondBr(create_lane_waits(builder), wait, behind);
+    builder.SetInsertPoint(wait);
+    arrive(builder, builder.getInt32(0), builder.getInt32(in_warp_flag));
+    resume_->addCase(builder.getInt32(number), look);
+    replace_by_lane_takes(call);
+  }
+
+  Value* result_of(IRBuilder<>& builder, abi::barrier_kind kind) {
+    Value* holds = builder.CreateAnd(total_, holds_mask);
+    Value* there = builder.CreateLShr(total_, there_shift);
+    switch (kind) {
+      case abi::barrier_kind::plain:
+        break;
+      case abi::barrier_kind::count:
+        return holds;
+      case abi::barrier_kind::and_:
+        return builder.CreateZExt(builder.CreateICmpEQ(holds, there), builder.getInt32Ty());
+      case abi::barrier_kind::or_:
+        return builder.CreateZExt(builder.CreateIsNotNull(holds), builder.getInt32Ty());
+    }
+    return builder.getInt32(0);
+  }
+
+  // What is made before a barrier and used behind it goes through memory.
+  void keep_values() {
+    DominatorTree dominators(body_);
+    SmallVector<Instruction*, 16> kept;
+    for (Instruction& inst : instructions(body_)) {
+      bool lost =
+          any_of(inst.uses(), [&](const Use& use) { return !dominators.dominates(&inst, use); });
+      if (lost) {
+        kept.push_back(&inst);
+      }
+    }
+    BasicBlock& entry = body_.getEntryBlock();
+    for (Instruction* inst : kept) {
+      bool same = same_ && same_->is_uniform(inst);
+      AllocaInst* memory = DemoteRegToStack(*inst, false, entry.begin());
+      for (User* user : memory->users()) {
+        if (auto* load = dyn_cast<LoadInst>(user); load && same) {
+          mark_same_in_warp(*load);
+        }
+      }
+    }
+  }
+
+  bool is_tangled() {
+    DominatorTree dominators(body_);
+    LoopInfo loops(dominators);
+    ReversePostOrderTraversal<Function*> order(&body_);
+    return containsIrreducibleCFG<BasicBlock*>(order, loops);
+  }
+
+  Function& body_;
+  LLVMContext& context_;
+  std::vector<CallInst*> barriers_;
+  std::vector<CallInst*> spins_;
+  std::vector<CallInst*> warp_calls_;
+  resumed who_;
+  const uniformity* same_;
+  SmallVector<ReturnInst*, 4> returns_;
+  AllocaInst* place_ = nullptr;  // the barrier at which a thread is; 0 at first
+  PHINode* total_ = nullptr;     // of the meeting before
+  BasicBlock* again_ = nullptr;
+  SwitchInst* resume_ = nullptr;
+  BasicBlock* end_ = nullptr;
+  PHINode* arrives_ = nullptr;
+  BasicBlock* open_ = nullptr;  // decides whether the block is over, when all are at barriers
+  // If barriers close:
+  PHINode* tells_ = nullptr;
+  PHINode* closed_ = nullptr;  // no barrier opens, since somebody does
+  AllocaInst* brought_ = nullptr;
+  AllocaInst* seen_ = nullptr;    // by the thread's last look
+  AllocaInst* rounds_ = nullptr;  // since its last stop; null for warps
+  std::vector<meeting> meetings_;
+};
+
+}  // namespace
+
+std::vector<meeting> resume(Function& body, stops where, resumed who, const uniformity* same) {
+  return resumption(body, std::move(where), who, same).build();
+}
+
+}  // namespace sb::pass

@@ -1,0 +1,259 @@
+// Threads that wait for others in loops, among barriers: they stop there, and go on in turn.
+#include "device.h"
+
+static __device__ __forceinline__ int count_of(int predicate) {
+  return __sb_rt_barrier(1, predicate);
+}
+static __device__ __forceinline__ int any_of(int predicate) {
+  return __sb_rt_barrier(3, predicate);
+}
+static __device__ __forceinline__ int any_lane(int predicate) {
+  return __sb_rt_vote(~0u, 1, predicate);
+}
+static __device__ __forceinline__ int of_first_lane(int value) {
+  int in_range;
+  return (int)__sb_rt_shuffle(~0u, 0, (unsigned)value, 0, 32, &in_range);
+}
+static __device__ __forceinline__ int of_neighbour(int value) {
+  int in_range;
+  return (int)__sb_rt_shuffle(~0u, 3, (unsigned)value, 1, 32, &in_range);
+}
+
+// --- without barriers
+
+// Nobody else may have begun to ask for it while one has it: two that ask never get it.
+extern "C" __global__ void one_at_a_time(int* taken, int* count) {
+  while (atomicAdd(taken, 1) >= 1) {
+    atomicAdd(taken, -1);
+  }
+  *(volatile int*)count = *(volatile int*)count + 1;
+  atomicAdd(taken, -1);
+}
+
+extern "C" __global__ void each_waits_for_the_next(volatile int* flags, int* out) {
+  int t = threadIdx.x;
+  int last = blockDim.x - 1;
+  while (t != last && flags[t + 1] == 0) {
+  }
+  out[t] = flags[last] + t;
+  flags[t] = 7;
+}
+
+// As in a table: the key is read again in each turn, because it might lie in the table.
+extern "C" __global__ void finds_a_place(int* table, int* counts, int size, const int* keys,
+                                         int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) {
+    return;
+  }
+  int at = keys[i] * 7 % size;
+  for (;;) {
+    int old = atomicCAS(&table[at], -1, keys[i]);
+    if (old == -1 || old == keys[i]) {
+      atomicAdd(&counts[at], 1);
+      return;
+    }
+    at = at + 1 == size ? 0 : at + 1;
+  }
+}
+
+// Sees something new in each turn, and has to let the other block run all the same.
+extern "C" __global__ void counts_until_told(int* counter, volatile int* stop, int* out) {
+  if (blockIdx.x == 0) {
+    while (atomicAdd(counter, 1) >= 0 && *stop == 0) {
+    }
+    out[threadIdx.x] = 1;
+  } else {
+    *stop = 1;
+  }
+}
+
+// --- with barriers
+
+extern "C" __global__ void turns_between_barriers(int rounds, int* out) {
+  __shared__ int turn, order;
+  int t = threadIdx.x, n = blockDim.x;
+  int sum = 0;
+  for (int round = 0; round < rounds; ++round) {
+    if (t == 0) {
+      turn = n - 1;
+      order = round;
+    }
+    __syncthreads();
+    while (atomicAdd(&turn, 0) != t) {
+    }
+    order = order * 3 + t;
+    sum += order;
+    atomicAdd(&turn, -1);
+    sum += count_of(t % 3 == round % 3);
+  }
+  out[t] = sum;
+}
+
+// What threads bring to a barrier counts when it opens, which others delay.
+extern "C" __global__ void brings_to_a_barrier(int* out) {
+  __shared__ volatile int flag;
+  int t = threadIdx.x;
+  if (t == 0) {
+    flag = 0;
+  }
+  __syncthreads();
+  int seen = 0;
+  if (t < 4) {
+    for (int i = 1; i <= t; ++i) {
+      while (flag < i * 10 - 9) {
+      }
+      seen += i;
+    }
+    if (t == 0) {
+      flag = 1;
+    } else {
+      atomicAdd((int*)&flag, t == 1 ? 10 : t == 2 ? 10 : 0);
+    }
+  }
+  out[t] = count_of(seen < 3) * 100 + any_of(t == 2) * 10 + seen;
+}
+
+extern "C" __global__ void some_have_left(int stay, int* out) {
+  __shared__ int turn;
+  int t = threadIdx.x;
+  if (t == 0) {
+    turn = 0;
+  }
+  __syncthreads();
+  if (t >= stay) {
+    return;
+  }
+  while (atomicAdd(&turn, 0) != t) {
+  }
+  out[t] = atomicAdd(&turn, 1);
+  __syncthreads();
+  int next = out[(t + 1) % stay];
+  __syncthreads();
+  out[t] += next * 100;
+}
+
+extern "C" __global__ void blocks_meet_by_hand(volatile int* arrived, int rounds, int* data) {
+  int blocks = gridDim.x, at = blockIdx.x * blockDim.x + threadIdx.x;
+  for (int round = 1; round <= rounds; ++round) {
+    data[at] += round;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      atomicAdd((int*)arrived, 1);
+      while (*arrived < round * blocks) {
+      }
+    }
+    __syncthreads();
+  }
+}
+
+// Blocks that wait for each other in both ways.
+extern "C" __global__ void meets_the_grid_too(volatile int* turn, int* data) {
+  if (threadIdx.x == 1) {
+    while (*turn != (int)blockIdx.x) {
+    }
+  }
+  __syncthreads();
+  data[blockIdx.x] = *turn;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    *turn = *turn + 1;
+  }
+  __sb_rt_grid_sync();
+  if (threadIdx.x == 0) {
+    data[blockIdx.x] += *turn * 10;
+  }
+}
+
+// --- with warp operations
+
+extern "C" __global__ void warps_look_together(volatile int* flags, int* out) {
+  int t = threadIdx.x, warp = t / 32;
+  while (any_lane(flags[warp] == 0)) {
+  }
+  out[t] = of_neighbour(t);
+  if (t % 32 == 0 && warp > 0) {
+    flags[warp - 1] = 1;
+  }
+}
+
+extern "C" __global__ void a_lane_looks_for_its_warp(volatile int* flag, int* out) {
+  int t = threadIdx.x;
+  if (t >= 32) {
+    if (t == 32) {
+      *flag = 5;
+    }
+    __syncthreads();
+    out[t] = *flag;
+    return;
+  }
+  int seen = 0;
+  do {
+    if (t == 0) {
+      seen = *flag;
+    }
+    seen = of_first_lane(seen);
+  } while (seen != 5);
+  __syncthreads();
+  out[t] = seen;
+}
+
+extern "C" __global__ void a_lane_waits_alone(volatile int* flag, int* out) {
+  int t = threadIdx.x;
+  if (t == 0) {
+    while (*flag == 0) {
+    }
+  } else if (t == 1) {
+    *flag = 3;
+  }
+  __syncthreads();
+  out[t] = of_neighbour(t) + *flag;
+}
+
+// One after the other, with a lock, and the last one tells the others by a vote.
+extern "C" __global__ void lanes_wait_for_each_other(int* lock, int* out) {
+  __shared__ int turn;
+  int t = threadIdx.x;
+  if (t == 0) {
+    turn = 0;
+  }
+  __syncthreads();
+  while (atomicAdd(&turn, 0) != t) {
+  }
+  out[t] = t % 2 == 0 ? 0 : 1;
+  atomicAdd(&turn, 1);
+  int odd = any_lane(out[t] != 0);
+  if (t % 3 == 0) {
+    while (*(volatile int*)lock == 0 && t != 0) {
+    }
+    *(volatile int*)lock = 1;
+  }
+  out[t] = of_neighbour(t) + odd + 2;
+}
+
+extern "C" __global__ void some_lanes_leave(volatile int* flag, int* out) {
+  int t = threadIdx.x;
+  if (t % 5 == 4) {
+    if (t == 39) {
+      *flag = 1;
+    }
+    return;
+  }
+  while (*flag == 0) {
+  }
+  out[t] = (int)__sb_rt_reduce(~0u, 0, 1);
+}
+
+extern "C" __global__ void asks_who_is_there(volatile int* flag, unsigned* out) {
+  if (threadIdx.x == 0) {
+    while (*flag == 0) {
+    }
+  }
+  out[threadIdx.x] = __sb_rt_active_mask();
+}
+
+extern "C" __global__ void reads_the_clock(volatile int* flag, long long* out) {
+  while (*flag == 0) {
+  }
+  out[threadIdx.x] = clock64();
+}

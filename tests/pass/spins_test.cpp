@@ -1,0 +1,144 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "harness/machine.hpp"
+
+namespace sb::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+struct spins : testing::TestWithParam<const char*> {
+  image device{std::string(PASS_IMAGES "/spins") + GetParam() + ".so"};
+
+  template <typename... Args>
+  outcome run(const char* kernel, dims grid, dims block, Args... args) {
+    EXPECT_EQ(device.kernel(kernel).mode, abi::kernel_mode::block_fiber) << kernel;
+    outcome result = device.run(kernel, grid, block, 0, args...);
+    EXPECT_FALSE(result.stuck) << kernel;
+    return result;
+  }
+};
+
+TEST_P(spins, a_thread_begins_when_the_one_before_it_stops) {
+  int taken = 0, count = 0;
+  run("one_at_a_time", {1}, {64}, &taken, &count);
+  EXPECT_EQ(taken, 0);
+  EXPECT_EQ(count, 64);
+}
+
+TEST_P(spins, threads_wait_for_later_ones) {
+  std::vector<int> flags(50), out(50), expected(50, 7);
+  run("each_waits_for_the_next", {1}, {50}, flags.data(), out.data());
+  std::iota(expected.begin(), expected.end(), 7);
+  expected.back() -= 7;
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(spins, a_loop_that_sees_something_new_in_each_turn_goes_on_for_some) {
+  constexpr int n = 90, size = 101;
+  std::vector<int> keys(n), table(size, -1), counts(size);
+  for (int i = 0; i < n; ++i) keys[i] = i % 60 * 13;
+  auto result = run("finds_a_place", {3}, {32}, table.data(), counts.data(), size, keys.data(), n);
+  EXPECT_EQ(std::count(table.begin(), table.end(), -1), size - 60);
+  EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), 0), n);
+  EXPECT_LE(result.yields, 12u);
+}
+
+TEST_P(spins, but_not_for_ever) {
+  int counter = 0, stop = 0;
+  std::vector<int> out(32);
+  run("counts_until_told", {2}, {32}, &counter, &stop, out.data());
+  EXPECT_THAT(out, Each(1));
+}
+
+TEST_P(spins, a_barrier_opens_when_nobody_spins_any_more) {
+  constexpr int n = 40, rounds = 4;
+  std::vector<int> out(n), expected(n);
+  run("turns_between_barriers", {1}, {n}, rounds, out.data());
+  for (int round = 0; round < rounds; ++round) {
+    int order = round, held = 0;
+    for (int t = n - 1; t >= 0; --t) {
+      order = static_cast<int>(static_cast<unsigned>(order) * 3u + static_cast<unsigned>(t));
+      expected[t] =
+          static_cast<int>(static_cast<unsigned>(expected[t]) + static_cast<unsigned>(order));
+      held += t % 3 == round % 3 ? 1 : 0;
+    }
+    for (int& one : expected)
+      one = static_cast<int>(static_cast<unsigned>(one) + static_cast<unsigned>(held));
+  }
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(spins, what_threads_bring_to_a_barrier_is_kept_until_it_opens) {
+  std::vector<int> out(8);
+  run("brings_to_a_barrier", {1}, {8}, out.data());
+  EXPECT_THAT(out, ElementsAre(610, 611, 613, 616, 610, 610, 610, 610));
+}
+
+TEST_P(spins, threads_that_have_returned_are_waited_for_by_nobody) {
+  std::vector<int> out(8, -1);
+  run("some_have_left", {1}, {8}, 5, out.data());
+  EXPECT_THAT(out, ElementsAre(100, 201, 302, 403, 4, -1, -1, -1));
+}
+
+TEST_P(spins, blocks_meet_by_counting) {
+  int arrived = 0;
+  std::vector<int> data(5 * 16);
+  run("blocks_meet_by_hand", {5}, {16}, &arrived, 3, data.data());
+  EXPECT_THAT(data, Each(6));
+  EXPECT_EQ(arrived, 15);
+}
+
+TEST_P(spins, blocks_may_meet_across_the_grid_too) {
+  int turn = 0;
+  std::vector<int> data(4);
+  run("meets_the_grid_too", {4}, {4}, &turn, data.data());
+  EXPECT_THAT(data, ElementsAre(40, 41, 42, 43));
+}
+
+TEST_P(spins, warps_stop_together) {
+  std::vector<int> flags = {0, 0, 1}, out(96), expected(96);
+  for (int i = 0; i < 96; ++i) expected[i] = i ^ 1;
+  run("warps_look_together", {1}, {96}, flags.data(), out.data());
+  EXPECT_EQ(out, expected);
+  int flag = 0;
+  run("a_lane_looks_for_its_warp", {1}, {64}, &flag, out.data());
+  out.resize(64);
+  EXPECT_THAT(out, Each(5));
+}
+
+TEST_P(spins, lanes_may_wait_alone_beside_warp_operations) {
+  for (const char* kernel : {"a_lane_waits_alone", "lanes_wait_for_each_other"}) {
+    EXPECT_EQ(device.kernel(kernel).mode, abi::kernel_mode::lanes) << kernel;
+    int flag = 0;
+    std::vector<int> out(80), expected(80);
+    for (int i = 0; i < 80; ++i) expected[i] = (i ^ 1) + 3;
+    EXPECT_FALSE(device.run(kernel, {1}, {80}, 0, &flag, out.data()).stuck) << kernel;
+    EXPECT_EQ(out, expected) << kernel;
+  }
+}
+
+TEST_P(spins, lanes_may_leave_before_others_meet) {
+  EXPECT_EQ(device.kernel("some_lanes_leave").mode, abi::kernel_mode::lanes);
+  int flag = 0;
+  std::vector<int> out(40, -1), expected(40, -1);
+  for (int i = 0; i < 40; ++i)
+    if (i % 5 != 4) expected[i] = i < 32 ? 26 : 6;
+  EXPECT_FALSE(device.run("some_lanes_leave", {1}, {40}, 0, &flag, out.data()).stuck);
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(spins, who_asks_which_lanes_are_there_while_some_wait_needs_fibers) {
+  EXPECT_EQ(device.kernel("asks_who_is_there").mode, abi::kernel_mode::fibers);
+  EXPECT_EQ(device.kernel("reads_the_clock").mode, abi::kernel_mode::fibers);
+}
+
+INSTANTIATE_TEST_SUITE_P(levels, spins, testing::Values(".O0", ".O2"),
+                         [](const auto& info) { return std::string(info.param + 1); });
+
+}  // namespace
+}  // namespace sb::test
