@@ -141,7 +141,7 @@ struct engine::impl final : kernel_sink {
   void take_in_quickly();
   void introduce(node* n, std::span<const command_id> after);
   // What launches of the kernel come after.
-  const loaded_kernels::earlier_work* load(const abi::kernel_info* kernel, device_id device);
+  loaded_kernels::found load(const abi::kernel_info* kernel, device_id device);
   command_id submit_one(node* n, std::span<const command_id> after);
   // The nodes of a graph, in the stream; those without a dependency come after `head`. Answers the
   // ones that nothing follows.

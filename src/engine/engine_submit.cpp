@@ -104,8 +104,7 @@ void engine::impl::note_record(node& n) {
   what->event->last_record.store(n.id.value, std::memory_order_release);
 }
 
-const loaded_kernels::earlier_work* engine::impl::load(const abi::kernel_info* kernel,
-                                                       device_id device) {
+loaded_kernels::found engine::impl::load(const abi::kernel_info* kernel, device_id device) {
   const auto pending = [&]() -> std::shared_ptr<const loaded_kernels::earlier_work> {
     std::vector<command_id> all = scheduler.pending_work(device);
     if (all.empty()) return nullptr;
@@ -140,12 +139,14 @@ void engine::impl::introduce(node* n, std::span<const command_id> after) {
   if (model) model->submitted(*n);
   const auto* launch = std::get_if<kernel_operation>(&n->what);
   // A race stays one: no program may rely on this order.
-  const loaded_kernels::earlier_work* loading =
-      launch != nullptr && options.lazy_loading ? load(launch->kernel, n->device) : nullptr;
+  const auto [loading, first_use] = launch != nullptr && options.lazy_loading
+                                        ? load(launch->kernel, n->device)
+                                        : loaded_kernels::found{};
   if (record) {
     if (!model) n->times.queued = n->called_ns != 0 ? n->called_ns : counter.now();
-    record->submitted(*n, after,
-                      loading != nullptr ? loading->commands : std::vector<command_id>{});
+    recorder::kernel_load load{.behind = {}, .first = first_use};
+    if (loading != nullptr) load.behind = loading->commands;
+    record->submitted(*n, after, load);
   }
   [[maybe_unused]] const command_id id =
       scheduler.submit(n->as, after, loading != nullptr ? loading->all : sched::gathering{});

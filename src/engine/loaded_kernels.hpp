@@ -25,18 +25,21 @@ class loaded_kernels {
     sched::gathering all;
     std::vector<command_id> commands;  // if somebody wants to know them
   };
+  struct found {
+    const earlier_work* before = nullptr;
+    bool first = false;  // this use loads the kernel
+  };
 
-  // What a launch of the kernel comes after, for having to be loaded; null: nothing. `pending`
+  // What a use of the kernel comes after, for having to be loaded; null: nothing. `pending`
   // answers the work of now, or null, `done` whether such work is over; both are asked until the
   // kernel is loaded only. While one is being loaded, launches of others come after the same;
   // further.tsv lazy.loaded.kernel.behind.in.other.stream.runs
   template <class Pending, class Done>
-  const earlier_work* use(const abi::kernel_info* kernel, device_id device, Pending&& pending,
-                          Done&& done) {
+  found use(const abi::kernel_info* kernel, device_id device, Pending&& pending, Done&& done) {
     if (newest_.size() <= device.value) newest_.resize(device.value + 1);
     work& newest = newest_[device.value];
     const abi::kernel_info*& recent = recent_[place_of(kernel)];
-    if (recent == kernel && !newest) return nullptr;
+    if (recent == kernel && !newest) return {};
     const auto [found, first] = loading_.try_emplace(kernel);
     work& before = found->second;
     if (first) {
@@ -49,7 +52,7 @@ class loaded_kernels {
     if (!before) recent = kernel;
     // What was pending at an older load is pending at the newest, or over.
     if (newest && done(newest->all)) newest = nullptr;
-    return newest ? newest.get() : before.get();
+    return {newest ? newest.get() : before.get(), first};
   }
 
   // Whether a launch of it comes after nothing of the kind.

@@ -440,32 +440,34 @@ void recorder::hand_over(node& n) {
 }
 
 // The first of its kind, or one that has no call: the whole of it.
-void recorder::tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after) {
+void recorder::tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after,
+                              bool first_use) {
   after_.clear();
   for (const command_id id : after)
     if (const node* found = commands_.find(id.value)) after_.push_back(found->recorded.number);
   add_ranges(n);
   const bool posted = n.traced_as != trace::none;
   if (!posted) n.traced_as = out_->begin_operations();
-  out_->submitted(n.traced_as, describe(n, s));
+  trace::submitted_record told = describe(n, s);
+  told.first_use = first_use;
+  out_->submitted(n.traced_as, told);
   if (posted) told_.keep(signs_of(n), n.traced_as);
 }
 
 // What most are: told of by their call, and behind nothing but what is in their stream.
-void recorder::submitted(node& n, std::span<const command_id> after,
-                         std::span<const command_id> loading) {
+void recorder::submitted(node& n, std::span<const command_id> after, const kernel_load& load) {
   stream_notes& s = streams_[n.as.stream.value];
-  if (!n.told || s.kind != stream_kind::non_blocking || !after.empty() || !loading.empty() ||
+  if (!n.told || s.kind != stream_kind::non_blocking || !after.empty() || !load.behind.empty() ||
       n.as.order != command_order::in_stream || n.as.kind == command_kind::event_wait)
-    return submitted_with_others(n, s, after, loading);
+    return submitted_with_others(n, s, after, load);
   n.recorded.number = n.traced_as;
   commands_.add(n.id.value, &n);
   comes_behind(n, s);
 }
 
 void recorder::submitted_with_others(node& n, stream_notes& s, std::span<const command_id> after,
-                                     std::span<const command_id> loading) {
-  if (!n.told) tell_submitted(n, s, after);
+                                     const kernel_load& load) {
+  if (!n.told) tell_submitted(n, s, after, load.first);
   n.recorded.number = n.traced_as;
   commands_.add(n.id.value, &n);
 
@@ -481,7 +483,7 @@ void recorder::submitted_with_others(node& n, stream_notes& s, std::span<const c
            : graph   ? trace::wait_cause::graph_edge
                      : trace::wait_cause::event);
   // What holds it for another reason holds it for that one.
-  for (const command_id id : loading) {
+  for (const command_id id : load.behind) {
     node* const found = commands_.find(id.value);
     if (found == nullptr || found->recorded.number == n.recorded.before) continue;
     if (std::none_of(n.held.waits.begin(), n.held.waits.end(),

@@ -96,8 +96,13 @@ class recorder final : public allocation_observer {
   void can_be_awaited(const node& n) {
     if (n.traced_as != trace::none) records_.keep(n.id.value, n.traced_as);
   }
-  // `loading`: what a kernel comes after because it is loaded at its first use.
-  void submitted(node& n, std::span<const command_id> after, std::span<const command_id> loading);
+  // A kernel is loaded at its first use: what its launch comes after for that, and whether it is
+  // that use.
+  struct kernel_load {
+    std::span<const command_id> behind;
+    bool first = false;
+  };
+  void submitted(node& n, std::span<const command_id> after, const kernel_load& load);
   // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
   void entered_queue(node& n, command_id behind, std::uint64_t waited_until);
   void left_queue(node& n, std::uint64_t ns);
@@ -276,7 +281,7 @@ class recorder final : public allocation_observer {
     n.recorded.parts |= recorded_node::in_held;
   }
   void submitted_with_others(node& n, stream_notes& s, std::span<const command_id> after,
-                             std::span<const command_id> loading);
+                             const kernel_load& load);
   void tell_finished(node& n, const trace::plain_end& told);
   void tell_needs(const node& n);
   void depend_on_stream(node& n, stream_notes& s);
@@ -325,7 +330,8 @@ class recorder final : public allocation_observer {
   bool tell_waits(node& n);
   void tell_blocks(const node& n, const sched::scheduler& queues);
   trace::memory_kind host_memory_of(const copy_operation& c);
-  void tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after);
+  void tell_submitted(node& n, const stream_notes& s, std::span<const command_id> after,
+                      bool first_use);
   trace::submitted_record describe(const node& n, const stream_notes& s);
   [[nodiscard]] static trace::engine_kind copy_engine(copy_direction direction);
   bool asked_again(recorded_thread& thread, const trace::call_record& now);

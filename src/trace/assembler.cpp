@@ -251,6 +251,7 @@ void assembler::add_done(number self, const call_record& call) {
   operation end = std::move(op);  // it may be over already
   op = result.operations[call.like];
   op.call = self;
+  op.first_use = false;
   if (op.record != none) op.record = call.done - (call.like - op.record);
   op.called = op.queued = op.ready = op.started = call.begin;
   op.ended = call.end;
@@ -376,6 +377,7 @@ void assembler::take_repeated(cursor& in) {
   nanoseconds begin = found.begin;
   for (number i = 0; i < count; ++i) {
     operation op = result.operations[found.like + i];
+    op.first_use = false;
     op.call = found.call;
     if (op.graph != none) op.graph = found.graph;
     op.called = op.queued = found.begin;

@@ -100,7 +100,9 @@ number get_submitted(cursor& in, operation& op, codec_state& state) {
   const number self = state.submitted = in.difference(state.submitted);
   const unsigned kinds = in.u8();
   op.kind = checked(in, kinds & 15, operation_kind::marker);
-  op.engine = checked(in, kinds >> 4, engine_kind::host);
+  op.first_use = (kinds & first_use_kind) != 0;
+  if (op.first_use && (state.version < 14 || op.kind != operation_kind::kernel)) in.wrong();
+  op.engine = checked(in, (kinds & ~first_use_kind) >> 4, engine_kind::host);
   op.device = in.optional();
   op.called = in.time(state.clock);
   const nanoseconds called = op.called == never ? state.clock : op.called;

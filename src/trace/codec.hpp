@@ -108,7 +108,8 @@ inline byte* put_submitted(byte* at, number self, const submitted_record& op, co
   at += 2;
   at = put_difference(at, self, state.submitted);
   state.submitted = self;
-  *at++ = static_cast<byte>(static_cast<unsigned>(op.kind) | static_cast<unsigned>(op.engine) << 4);
+  *at++ = static_cast<byte>(static_cast<unsigned>(op.kind) | static_cast<unsigned>(op.engine) << 4 |
+                            (op.first_use ? first_use_kind : 0u));
   at = put_optional(at, op.device);
   at = put_time(at, op.called, state.clock);
   const nanoseconds called = op.called == never ? state.clock : op.called;

@@ -32,6 +32,7 @@ struct submitted_record {
   memory_kind host_memory = memory_kind::device;
   bool in_graph = false;
   bool cooperative = false;
+  bool first_use = false;
   std::int8_t priority = 0;
   number device = none;
   number peer = none;

@@ -47,6 +47,7 @@ submitted_record submitted_of(const operation& op) {
   record.host_memory = op.host_memory;
   record.in_graph = op.in_graph;
   record.cooperative = op.cooperative;
+  record.first_use = op.first_use;
   record.priority = op.priority;
   record.device = op.device;
   record.peer = op.peer;

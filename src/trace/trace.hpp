@@ -217,6 +217,7 @@ struct operation {
   memory_kind host_memory = memory_kind::device;  // copies: the host's side; device: has none
   bool in_graph = false;                          // a node of a graph launch
   bool cooperative = false;                       // kernels
+  bool first_use = false;                         // kernels: it was loaded for this launch
   std::int8_t priority = 0;
   hardware_queue queue;  // that it went through or stands in; none as well where nobody knows
   number device = none;

@@ -23,7 +23,9 @@ void write_handed_over(writer& out, number calls) {
   call.thread = out.thread("main");
   call.name = out.name("cudaLaunchKernel");
   thread_local pending_lane lane;  // lives as long as its thread, as those of calls
-  const number first = out.submitted(kernel(out.name("large"), 5));
+  submitted_record loads = kernel(out.name("large"), 5);
+  loads.first_use = true;
+  const number first = out.submitted(loads);
   out.ended(first, {5, 6, 7, {}, 0, {queue_class::compute, 2}});
   const auto end = [&](number operation, nanoseconds at) {
     const edge order{operation - 1, none, wait_cause::stream_order, at};
@@ -50,8 +52,10 @@ void write_handed_over(writer& out, number calls) {
 void expect_handed_over(const trace& found, number calls) {
   ASSERT_EQ(found.operations.size(), calls + 1);
   ASSERT_EQ(found.calls.size(), calls);
+  EXPECT_TRUE(found.operations[0].first_use);
   for (number i = 0; i < calls; ++i) {
     const operation& op = found.operations[i + 1];
+    EXPECT_FALSE(op.first_use);
     EXPECT_EQ(op.kind, operation_kind::kernel);
     EXPECT_EQ(found.names[op.name], "large");
     EXPECT_EQ(op.call, i);

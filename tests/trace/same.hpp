@@ -44,12 +44,12 @@ inline std::string everything(const trace& what) {
   for (const operation& o : what.operations) {
     out << "operation " << text(o.name);
     list(static_cast<int>(o.kind), static_cast<int>(o.engine), static_cast<int>(o.direction),
-         static_cast<int>(o.host_memory), o.in_graph, o.cooperative, o.priority, o.device, o.peer,
-         o.stream, o.call, o.record, o.event, o.graph, o.called, o.queued, o.ready, o.started,
-         o.ended, o.bytes, o.grid[0], o.grid[1], o.grid[2], o.block[0], o.block[1], o.block[2],
-         o.shared_bytes, o.registers, o.status, static_cast<int>(o.queue.kind), o.queue.number,
-         o.needs.alone, o.needs.arithmetic, o.needs.memory, o.left.resident, o.left.waiting,
-         o.left.in_vain);
+         static_cast<int>(o.host_memory), o.in_graph, o.cooperative, o.first_use, o.priority,
+         o.device, o.peer, o.stream, o.call, o.record, o.event, o.graph, o.called, o.queued,
+         o.ready, o.started, o.ended, o.bytes, o.grid[0], o.grid[1], o.grid[2], o.block[0],
+         o.block[1], o.block[2], o.shared_bytes, o.registers, o.status,
+         static_cast<int>(o.queue.kind), o.queue.number, o.needs.alone, o.needs.arithmetic,
+         o.needs.memory, o.left.resident, o.left.waiting, o.left.in_vain);
     out << " after";
     for (const number other : o.after) list(other);
     for (const edge& e : o.waits) {

@@ -94,6 +94,7 @@ inline trace sample(unsigned seed, sample_size size = {}) {
     if (op.kind == operation_kind::kernel) {
       op.name = static_cast<number>(below(2));
       op.cooperative = below(8) == 0;
+      op.first_use = below(8) == 0;
       op.grid[0] = below(2) ? 1024 : 7;
       op.block[0] = 256;
       op.block[1] = below(8) ? 1 : 4;
