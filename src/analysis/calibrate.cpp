@@ -4,9 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <queue>
+#include <tuple>
 
+#include "analysis/driver_costs.hpp"
+#include "analysis/first_uses.hpp"
 #include "analysis/program.hpp"
 #include "analysis/replay.hpp"
+#include "analysis/sort_stably.hpp"
 #include "analysis/thread_order.hpp"
 #include "analysis/transfers.hpp"
 #include "analysis/waiting_copies.hpp"
@@ -59,6 +63,7 @@ class guided_run {
   std::vector<bool> over_;  // its recorded end has passed
   std::vector<start> could_start_;
   waiting_copies copies_;
+  first_uses loads_;
   number ending_ = none;
   std::priority_queue<moment, std::vector<moment>, std::greater<>> moments_;
   std::uint64_t order_ = 0;
@@ -75,16 +80,23 @@ guided_run::guided_run(const trace::trace& recorded, const program& p)
       running_(p.tasks.size(), 0),
       over_(p.tasks.size(), false),
       could_start_(p.tasks.size()),
-      copies_(p) {
+      copies_(p),
+      loads_(p) {
   for (const program_stream& s : p.streams) {
     streams_.push_back(scheduler_.create_stream({s.device}, s.kind, 0));
   }
+  std::vector<number> ends;
   for (number i = 0; i < recorded.operations.size(); ++i) {
     const trace::operation& o = recorded.operations[i];
     if (o.ended == never || o.queued == never || o.stream >= p.streams.size()) continue;
     push(o.queued, moment::what::comes, i);
-    push(o.ended, moment::what::ends, i);
+    ends.push_back(i);
   }
+  // Of those that end together, the one that began first is told first, as a replay does it.
+  sort_stably(ends, [&](number a, number b) {
+    return recorded.operations[a].started < recorded.operations[b].started;
+  });
+  for (const number i : ends) push(recorded.operations[i].ended, moment::what::ends, i);
 }
 
 std::vector<guided_run::start> guided_run::go() {
@@ -127,7 +139,9 @@ void guided_run::submit(number operation) {
     }
   }
   copies_.came(operation);
-  commands_[operation] = scheduler_.submit(c, after);
+  const first_uses::work* loading = loads_.before(operation, scheduler_);
+  commands_[operation] =
+      scheduler_.submit(c, after, loading == nullptr ? sched::gathering{} : loading->all);
 }
 
 void guided_run::follow() {
@@ -226,6 +240,73 @@ void time_host(const trace::trace& recorded, program& p) {
   p.tail = recorded.end - std::min(recorded.end, last);
 }
 
+const timing_profile* timing_of(const trace::trace& recorded) {
+  if (recorded.head.clock != trace::clock_kind::modelled) return nullptr;
+  const profile* known = find_profile(recorded.head.profile);
+  return known == nullptr ? nullptr : &known->timing;
+}
+
+// A call that brings an operation, when it came to its stream.
+struct brought_operation {
+  nanoseconds queued = 0;
+  number thread = none;
+  std::size_t step = 0, issue = 0;
+
+  [[nodiscard]] auto key() const { return std::tuple(queued, thread, step, issue); }
+};
+
+std::vector<brought_operation> brought_operations(const trace::trace& recorded, const program& p) {
+  std::vector<brought_operation> all;
+  for (number thread = 0; thread < p.threads.size(); ++thread) {
+    for (std::size_t i = 0; i < p.threads[thread].size(); ++i) {
+      const std::vector<issue>& issues = p.threads[thread][i].issues;
+      for (std::size_t k = 0; k < issues.size(); ++k) {
+        const command& c = p.tasks[issues[k].operation].what;
+        const bool work = c.kind == command_kind::kernel || c.kind == command_kind::copy ||
+                          c.kind == command_kind::fill;
+        if (work && c.order == command_order::in_stream)
+          all.push_back({recorded.operations[issues[k].operation].queued, thread, i, k});
+      }
+    }
+  }
+  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.key() < b.key(); });
+  return all;
+}
+
+// Takes what calls paid for bringing work out of their own time: the replay finds it anew.
+void time_driver(const trace::trace& recorded, program& p) {
+  const timing_profile* timing = timing_of(recorded);
+  if (timing == nullptr) return;
+  p.contended = timing->contended_ns;
+  p.other_stream = timing->other_stream_ns;
+  driver_costs costs(p);
+  if (costs.nothing()) return;
+  for (const brought_operation& b : brought_operations(recorded, p)) {
+    step& s = p.threads[b.thread][b.step];
+    const task& what = p.tasks[s.issues[b.issue].operation];
+    nanoseconds paid = what.what.kind == command_kind::kernel ? costs.for_stream(what.stream) : 0;
+    // When it came to pay depends on how many it paid for: as many as were there then.
+    const nanoseconds then = b.queued - std::min(b.queued, paid);
+    const auto came = [&](std::size_t others) {
+      return then - std::min(then, costs.for_others(others));
+    };
+    std::size_t others = 0;
+    while (others < p.threads.size() && costs.others(b.thread, came(others)) != others) ++others;
+    if (others == p.threads.size()) others = 0;
+    costs.brings(b.thread, came(others));
+    paid += costs.for_others(others);
+    issue& own = s.issues[b.issue];
+    const nanoseconds before = b.issue == 0 ? 0 : s.issues[b.issue - 1].offset;
+    const bool told = own.offset >= before + paid && s.between >= paid;
+    own.brings = told ? bringing::paid : bringing::counted;
+    if (!told) continue;
+    for (std::size_t k = b.issue; k < s.issues.size(); ++k)
+      s.issues[k].offset -= std::min(s.issues[k].offset, paid);
+    s.between -= paid;
+    s.brought += paid;
+  }
+}
+
 // How far the replay's operations end from where the recorded ones did, all of them together.
 nanoseconds distance(const trace::trace& recorded, const timing& t) {
   nanoseconds sum = 0;
@@ -302,12 +383,6 @@ start_pair pair_of(const program& p, number behind, number what) {
   return {
       start_class_of(before.what), one,
       before.stream == next.stream ? start_pair::streams::same : start_pair::streams::different};
-}
-
-const timing_profile* timing_of(const trace::trace& recorded) {
-  if (recorded.head.clock != trace::clock_kind::modelled) return nullptr;
-  const profile* known = find_profile(recorded.head.profile);
-  return known == nullptr ? nullptr : &known->timing;
 }
 
 // Kernels that shared the device, as they would be alone.
@@ -409,6 +484,7 @@ program program_of(const trace::trace& recorded) {
   time_starts(recorded, p);
   time_transfers(recorded, p);
   time_host(recorded, p);
+  time_driver(recorded, p);
   settle_shared_kernels(recorded, p);
   return p;
 }

@@ -14,8 +14,8 @@ namespace sb::analysis {
 
 void take_out(step& s) {
   do_not_wait(s);
-  s.before = s.between = s.after = 0;
-  for (issue& i : s.issues) i.offset = 0;
+  s.before = s.between = s.after = s.brought = 0;
+  for (issue& i : s.issues) i = {i.operation};
 }
 
 void do_not_wait(step& s) {
@@ -26,6 +26,13 @@ void do_not_wait(step& s) {
 void make_non_blocking(program& p) {
   for (program_stream& s : p.streams) {
     if (s.kind == stream_kind::blocking) s.kind = stream_kind::non_blocking;
+  }
+}
+
+void load_before(program& p) {
+  for (task& t : p.tasks) {
+    t.loads = none;
+    t.loading.clear();
   }
 }
 
@@ -288,12 +295,13 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
       }
       if (i != time.front()) s.pauses.clear();
       s.gap = i == time.front() ? s.gap : 0;
-      s.before = s.between = s.after = 0;
+      s.before = s.between = s.after = s.brought = 0;
     }
     launch.between += costs.launch + (captures ? costs.instantiate : 0);
     std::map<number, number> now;
     for (issue& k : nodes) {
       k.offset = launch.between;
+      k.brings = bringing::nothing;  // those of a graph are not counted
       launch.issues.push_back(k);
       task& node = p.tasks[k.operation];
       const auto in_front = now.find(node.stream);

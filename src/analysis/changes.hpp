@@ -53,6 +53,9 @@ void move_waits(program& p, const std::vector<moved_wait>& moves);
 
 // --- operations
 
+// All kernels are loaded before the run.
+void load_before(program& p);
+
 // The copy's host memory is pinned: its length. Much of a copy of pageable memory may have been
 // done by its call, which filled the driver's buffer.
 void pin_memory(const trace::trace& t, program& p, const step& call, number operation);

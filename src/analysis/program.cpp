@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/sort_stably.hpp"
@@ -63,7 +65,7 @@ kernel_shape shape_of(const trace::operation& o) {
   return s;
 }
 
-task task_of(const trace::operation& o, std::size_t operations, const program& p) {
+task task_of(const trace::operation& o, const program& p) {
   task t;
   t.what.kind = kind_of(o.kind);
   t.what.order = o.in_graph ? command_order::free : command_order::in_stream;
@@ -73,11 +75,6 @@ task task_of(const trace::operation& o, std::size_t operations, const program& p
   t.stream = o.stream;
   t.record = o.record;
   t.after = o.after;
-  for (const trace::edge& e : o.waits) {
-    if (e.cause == trace::wait_cause::loading && e.from < operations) {
-      t.loading.push_back(e.from);
-    }
-  }
   if (o.kind == trace::operation_kind::kernel && o.stream < p.streams.size()) {
     t.what.kernel = shape_of(o);
     t.waves = waves_of(p.machine.devices[p.streams[o.stream].device], t.what.kernel);
@@ -139,6 +136,33 @@ void add_waits(const trace::trace& recorded, const trace::call& c, step& s) {
   }
   if (s.last.scope == wait_scope::nothing && known && c.blocked > 0) {
     (s.issues.empty() ? s.last : s.first) = {wait_scope::operation, c.blocked_on};
+  }
+}
+
+// Launches that load their kernel do so in the replay as well. What others loaded, as a question
+// for a kernel's attributes does, and older traces, which do not say who did, have edges alone.
+void add_first_uses(const trace::trace& recorded, program& p) {
+  const auto& all = recorded.operations;
+  std::set<number> names;
+  std::vector<std::pair<nanoseconds, number>> order;
+  for (number i = 0; i < all.size(); ++i) {
+    if (all[i].kind != trace::operation_kind::kernel || all[i].queued == never) continue;
+    if (all[i].first_use) names.insert(all[i].name);
+    order.emplace_back(all[i].queued, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::map<number, std::pair<nanoseconds, number>> newest;  // by device
+  for (const std::pair<nanoseconds, number>& at : order) {
+    const trace::operation& o = all[at.second];
+    if (o.name != none && names.contains(o.name)) p.tasks[at.second].loads = o.name;
+    if (o.first_use) newest[o.device] = at;
+    const auto loaded = newest.find(o.device);
+    for (const trace::edge& e : o.waits) {
+      if (e.cause != trace::wait_cause::loading || e.from >= all.size()) continue;
+      const bool told =
+          loaded != newest.end() && std::pair(all[e.from].queued, e.from) < loaded->second;
+      if (!told) p.tasks[at.second].loading.push_back(e.from);
+    }
   }
 }
 
@@ -211,8 +235,10 @@ program skeleton_of(const trace::trace& recorded) {
         std::max<std::size_t>(p.machine.devices.size(), p.streams.back().device + 1));
   }
   for (const trace::operation& o : recorded.operations) {
-    p.tasks.push_back(task_of(o, recorded.operations.size(), p));
+    p.tasks.push_back(task_of(o, p));
   }
+
+  add_first_uses(recorded, p);
 
   // A wait for a record that was over names the event alone; after a change it may not be over.
   std::map<number, number> records;  // by event: the newest so far

@@ -32,10 +32,19 @@ struct host_wait {
   number target = none;
 };
 
-// A call gives an operation to its stream, `offset` after its first wait was over.
+// What a call pays in the driver for bringing an operation; driver_costs.hpp.
+enum class bringing : std::uint8_t {
+  nothing,  // and others pay nothing for it
+  counted,  // nothing that could be told from the rest of its time, but others do
+  paid,
+};
+
+// A call gives an operation to its stream, `offset` after its first wait was over. What it pays for
+// bringing it comes on top of that.
 struct issue {
   number operation = none;
   nanoseconds offset = 0;
+  bringing brings = bringing::nothing;
 };
 
 // Where a thread is `after` the end of so many of its calls; without any, a moment of the run.
@@ -55,15 +64,18 @@ struct thread_pause {
 
 // A call of a host thread:
 //   pauses | gap | before | wait for `first` | issues, `between` in all | wait for `last` | after
+// A lock that a change put in is taken behind the pauses and let go where the call begins.
 struct step {
-  number call = none;                // in the trace; none: added by a change
-  std::vector<thread_pause> pauses;  // since the thread's call before
-  nanoseconds gap = 0;               // the program's own code, since that call or the last pause
+  number call = none;                   // in the trace; none: added by a change
+  std::vector<thread_pause> pauses;     // since the thread's call before
+  nanoseconds gap = 0;                  // the program's own code, since that call or the last pause
+  number takes = none, lets_go = none;  // locks
   nanoseconds before = 0, between = 0, after = 0;
+  nanoseconds brought = 0;  // what it paid for bringing its issues, as it was recorded
   host_wait first, last;
   std::vector<issue> issues;
 
-  [[nodiscard]] nanoseconds own() const { return before + between + after; }
+  [[nodiscard]] nanoseconds own() const { return before + between + after + brought; }
 };
 
 // What decides about the lag of an operation when it comes to its start in another way than it did.
@@ -78,7 +90,9 @@ struct task {
   number stream = none;  // of program::streams
   number record = none;  // event_wait
   std::vector<number> after;
-  std::vector<number> loading;  // what it comes after as its kernel's first use
+  // A kernel that one of the run's launches loaded, as its first use: which one.
+  number loads = none;
+  std::vector<number> loading;  // what it comes after because another call loaded a kernel
   nanoseconds lag = 0;          // from the moment it may start until it does
   nanoseconds looked = 0;       // of that, an idle copy engine looked at other streams
   nanoseconds later = 0;        // behind other work, beyond that: it begins a graph with others
@@ -108,6 +122,8 @@ struct program {
   double older_first = 0.5;    // model/shared_device.hpp
   double both_directions = 1;  // of a copy's rate, while there is one in the other direction
   double copy_look = 0;        // of an idle copy engine, for each other stream with copies
+  double contended = 0;        // model/timing_profile.hpp
+  double other_stream = 0;     // the same
   start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations

@@ -1,116 +1,19 @@
 #include "analysis/replay.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <queue>
 #include <utility>
 
-#include "analysis/transfers.hpp"
-#include "analysis/wait_recorder.hpp"
-#include "analysis/waiting_copies.hpp"
+#include "analysis/replay_run.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::analysis {
 
-namespace {
-
-constexpr std::uint32_t entries_of_a_stream = 1021;  // docs/semantics.md
-
-// At one moment, what ends comes before what the host does next.
-enum class event_kind : std::uint8_t { operation_ends, blocks_end, piece_begins, thread_goes_on };
-
-struct event {
-  nanoseconds time = 0;
-  event_kind kind = event_kind::operation_ends;
-  std::uint64_t order = 0;  // threads: their number; others: the order in which they came up
-  number what = none;       // operation, thread or device
-  std::uint64_t blocks = 0;
-  shared_device::piece_id piece = shared_device::none;  // blocks that share the device
-
-  friend bool operator>(const event& a, const event& b) {
-    const bool a_host = a.kind == event_kind::thread_goes_on;
-    const bool b_host = b.kind == event_kind::thread_goes_on;
-    if (a.time != b.time) return a.time > b.time;
-    if (a_host != b_host) return a_host;
-    return a.order > b.order;
-  }
-};
-
-// Where a thread is within its step.
-enum class stage : std::uint8_t { pauses, begins, first_wait, issuing, room, last_wait, returns };
-
-struct thread_state {
-  std::size_t step = 0;
-  stage at = stage::pauses;
-  std::size_t pause = 0;  // of its step's
-  bool pauses = false;    // its own code before that is done
-  std::size_t issued = 0;
-  nanoseconds base = 0;     // issues are counted from here
-  nanoseconds waiting = 0;  // since
-};
-
-class run {
- public:
-  run(const program& p, record_waits waits);
-  timing go();
-
- private:
-  void at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks = 0,
-          shared_device::piece_id piece = shared_device::none);
-  void advance(number thread);
-  bool pause(number thread);
-  [[nodiscard]] nanoseconds reached(const thread_point& p) const;
-  bool begin_wait(number thread, const host_wait& w);
-  void end_wait(number thread, const host_wait& w);
-  bool give(number thread, number operation);
-  void submit(number operation);
-  void follow();
-  void started(number operation);
-  void granted(number operation, std::uint64_t blocks);
-  void ended(number operation);
-  void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
-  [[nodiscard]] bool outdated(const event& e) const;
-  void share();
-  void transfer(number device);
-  [[nodiscard]] std::optional<sched::wait_target> target_of(const host_wait& w) const;
-
-  // What is on a device together.
-  struct sharing {
-    shared_device device;
-    std::vector<std::uint64_t> ends;  // by piece: the event that ends it, by its order
-    std::vector<number> operations;   // by piece
-    nanoseconds look = never;         // when a piece begins
-  };
-
-  const program& program_;
-  timing result_;
-  std::vector<sharing> shares_;
-  std::vector<device_link> links_;            // by device
-  std::vector<std::uint64_t> transfer_ends_;  // by operation: the event that ends it, by its order
-  waiting_copies copies_;
-  sched::scheduler scheduler_;
-  std::optional<wait_recorder> recorder_;
-  std::vector<stream_id> streams_;
-  std::vector<command_id> commands_;                  // of operations
-  std::vector<number> operations_;                    // of commands, where waits are recorded
-  std::vector<std::uint32_t> grants_;                 // of kernels
-  std::vector<std::uint64_t> blocks_left_, running_;  // of kernels
-  std::vector<thread_state> threads_;
-  std::vector<std::vector<number>> pausing_;  // by thread: those that wait until it is further
-  std::vector<std::pair<waiter_id, number>> waiters_;
-  std::priority_queue<event, std::vector<event>, std::greater<>> events_;
-  std::vector<sched::action> actions_;
-  std::uint64_t order_ = 0;
-  nanoseconds now_ = 0;
-  number last_ended_ = none;
-  number ending_ = none;  // what ends at this moment and may let others start
-  std::vector<number> last_in_stream_;
-};
-
-run::run(const program& p, record_waits waits)
+replay_run::replay_run(const program& p, record_waits waits)
     : program_(p),
       transfer_ends_(p.tasks.size(), 0),
       copies_(p),
+      loads_(p),
+      driver_(p),
       scheduler_(p.machine),
       commands_(p.tasks.size()),
       grants_(p.tasks.size(), 0),
@@ -138,13 +41,13 @@ run::run(const program& p, record_waits waits)
   }
 }
 
-void run::at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks,
-             shared_device::piece_id piece) {
+void replay_run::at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks,
+                    shared_device::piece_id piece) {
   const std::uint64_t order = kind == event_kind::thread_goes_on ? what : order_++;
   events_.push({time, kind, order, what, blocks, piece});
 }
 
-bool run::outdated(const event& e) const {
+bool replay_run::outdated(const event& e) const {
   if (e.kind == event_kind::piece_begins) return shares_[e.what].look != e.time;
   if (e.kind == event_kind::operation_ends)
     return program_.tasks[e.what].on_link && transfer_ends_[e.what] != e.order;
@@ -152,7 +55,7 @@ bool run::outdated(const event& e) const {
   return shares_[program_.streams[program_.tasks[e.what].stream].device].ends[e.piece] != e.order;
 }
 
-timing run::go() {
+timing replay_run::go() {
   for (number i = 0; i < threads_.size(); ++i) {
     if (!program_.threads[i].empty()) {
       at(0, event_kind::thread_goes_on, i);
@@ -213,180 +116,7 @@ timing run::go() {
   return std::move(result_);
 }
 
-// Moves a thread on from where it stood. It comes here again at every time that matters to it.
-void run::advance(number thread) {
-  thread_state& t = threads_[thread];
-  const std::vector<step>& steps = program_.threads[thread];
-  while (t.step < steps.size()) {
-    const step& s = steps[t.step];
-    call_times& times = result_.steps[thread][t.step];
-    switch (t.at) {
-      case stage::pauses:
-        if (!pause(thread)) return;
-        t.at = stage::begins;
-        if (s.gap != 0) return at(now_ + s.gap, event_kind::thread_goes_on, thread);
-        break;
-      case stage::begins:
-        times.begin = now_;
-        t.issued = 0;
-        t.at = stage::first_wait;
-        if (s.before != 0) return at(now_ + s.before, event_kind::thread_goes_on, thread);
-        break;
-      case stage::first_wait:
-        t.at = stage::issuing;
-        t.base = never;
-        if (begin_wait(thread, s.first)) return;
-        break;
-      case stage::issuing: {
-        if (t.base == never) {
-          end_wait(thread, s.first);
-          t.base = now_;
-        }
-        while (t.issued < s.issues.size()) {
-          const issue& next = s.issues[t.issued];
-          if (t.base + next.offset > now_) {
-            return at(t.base + next.offset, event_kind::thread_goes_on, thread);
-          }
-          if (!give(thread, next.operation)) return;
-          ++t.issued;
-        }
-        t.at = stage::last_wait;
-        const nanoseconds until = std::max(now_, t.base + s.between);
-        if (until > now_) return at(until, event_kind::thread_goes_on, thread);
-        break;
-      }
-      case stage::room: {
-        // What the thread waited here moves the rest of its call.
-        const nanoseconds waited = now_ - t.waiting;
-        times.blocked += waited;
-        times.blocked_on = last_ended_;
-        t.base += waited;
-        t.at = stage::issuing;
-        break;
-      }
-      case stage::last_wait:
-        t.at = stage::returns;
-        t.base = never;
-        if (begin_wait(thread, s.last)) return;
-        break;
-      case stage::returns:
-        if (t.base == never) {
-          end_wait(thread, s.last);
-          t.base = now_;
-          if (s.after != 0) return at(now_ + s.after, event_kind::thread_goes_on, thread);
-        }
-        times.end = now_;
-        t.at = stage::pauses;
-        t.pause = 0;
-        ++t.step;
-        for (const number other : std::exchange(pausing_[thread], {})) {
-          at(now_, event_kind::thread_goes_on, other);
-        }
-        break;
-    }
-  }
-}
-
-// When a thread comes to that point; never: it has not made its last call before that.
-nanoseconds run::reached(const thread_point& p) const {
-  if (p.calls == 0) return p.after;
-  return threads_[p.thread].step >= p.calls ? result_.steps[p.thread][p.calls - 1].end + p.after
-                                            : never;
-}
-
-// Takes a thread through its pauses before a call. False: it comes back here later.
-bool run::pause(number thread) {
-  thread_state& t = threads_[thread];
-  const std::vector<thread_pause>& pauses = program_.threads[thread][t.step].pauses;
-  while (t.pause < pauses.size()) {
-    const thread_pause& p = pauses[t.pause];
-    if (!std::exchange(t.pauses, true) && p.before != 0) {
-      at(now_ + p.before, event_kind::thread_goes_on, thread);
-      return false;
-    }
-    const nanoseconds when = reached(p.until);
-    if (when == never) {
-      pausing_[p.until.thread].push_back(thread);
-      return false;
-    }
-    t.pauses = false;
-    ++t.pause;
-    if (when > now_) {
-      at(when, event_kind::thread_goes_on, thread);
-      return false;
-    }
-  }
-  return true;
-}
-
-std::optional<sched::wait_target> run::target_of(const host_wait& w) const {
-  sched::wait_target target;
-  switch (w.scope) {
-    case wait_scope::nothing:
-      return std::nullopt;
-    case wait_scope::operation:
-      if (w.target >= commands_.size() || !commands_[w.target].valid()) return std::nullopt;
-      target.scope = sched::wait_scope::command;
-      target.command = commands_[w.target];
-      break;
-    case wait_scope::stream:
-      if (w.target >= streams_.size()) return std::nullopt;
-      target.scope = sched::wait_scope::stream;
-      target.stream = streams_[w.target];
-      break;
-    case wait_scope::device:
-      if (w.target >= program_.machine.devices.size()) return std::nullopt;
-      target.scope = sched::wait_scope::device;
-      target.device = {w.target};
-      break;
-  }
-  return target;
-}
-
-// True when the thread has to wait; it is woken by the scheduler's release.
-bool run::begin_wait(number thread, const host_wait& w) {
-  threads_[thread].waiting = now_;
-  const std::optional<sched::wait_target> target = target_of(w);
-  if (!target || scheduler_.satisfied(*target)) {
-    return false;
-  }
-  waiters_.emplace_back(scheduler_.wait(*target), thread);
-  return true;
-}
-
-void run::end_wait(number thread, const host_wait& w) {
-  thread_state& t = threads_[thread];
-  call_times& times = result_.steps[thread][t.step];
-  if (now_ > t.waiting) {
-    times.blocked += now_ - t.waiting;
-    times.blocked_on = last_ended_;
-  }
-  // Named even when there was nothing to wait for: it says which stream or event was meant.
-  if (w.scope == wait_scope::operation) {
-    times.blocked_on = w.target;
-  } else if (w.scope == wait_scope::stream && w.target < last_in_stream_.size() &&
-             last_in_stream_[w.target] != none) {
-    times.blocked_on = last_in_stream_[w.target];
-  }
-}
-
-// False when the operation's stream has no room for it yet.
-bool run::give(number thread, number operation) {
-  const task& t = program_.tasks[operation];
-  const queue_class queue = entry_of(t.what);
-  const stream_id stream = streams_[t.stream];
-  if (queue != queue_class::none &&
-      scheduler_.pending_entries(stream, queue) >= entries_of_a_stream) {
-    waiters_.emplace_back(scheduler_.wait_for_room(stream, queue, entries_of_a_stream), thread);
-    threads_[thread].waiting = now_;
-    threads_[thread].at = stage::room;
-    return false;
-  }
-  submit(operation);
-  return true;
-}
-
-void run::submit(number operation) {
+void replay_run::submit(number operation) {
   const task& t = program_.tasks[operation];
   command c = t.what;
   c.stream = streams_[t.stream];
@@ -401,14 +131,22 @@ void run::submit(number operation) {
       if (commands_[other].valid()) after.push_back(commands_[other]);
     }
   }
+  const first_uses::work* loading = loads_.before(operation, scheduler_);
   result_.operations[operation].queued = now_;
   if (makes_stream_busy(c.kind)) last_in_stream_[t.stream] = operation;
   blocks_left_[operation] = std::max<std::uint64_t>(1, c.kernel.blocks);
-  if (recorder_) recorder_->submitted(operation);
+  if (recorder_) {
+    recorder_->submitted(operation);
+    if (loading != nullptr) {
+      for (const command_id id : loading->commands)
+        recorder_->loads_behind(operation, operations_[id.value]);
+    }
+  }
   copies_.came(operation);
   const bool waits = c.kind == command_kind::event_wait;
   const bool pending_record = waits && c.record.valid() && !scheduler_.done(c.record);
-  commands_[operation] = scheduler_.submit(c, after);
+  commands_[operation] =
+      scheduler_.submit(c, after, loading == nullptr ? sched::gathering{} : loading->all);
   if (recorder_) {
     operations_.resize(commands_[operation].value + 1, none);
     operations_[commands_[operation].value] = operation;
@@ -421,7 +159,7 @@ void run::submit(number operation) {
 }
 
 // Does what the scheduler says until it has nothing more to say.
-void run::follow() {
+void replay_run::follow() {
   while (!scheduler_.actions().empty()) {
     actions_ = scheduler_.actions();
     scheduler_.clear_actions();
@@ -463,7 +201,7 @@ void run::follow() {
   }
 }
 
-void run::started(number operation) {
+void replay_run::started(number operation) {
   const task& t = program_.tasks[operation];
   if (t.what.kind == command_kind::kernel) {
     if (recorder_) recorder_->resident(operation);
@@ -480,7 +218,7 @@ void run::started(number operation) {
 }
 
 // After a copy between host and device has begun or ended.
-void run::transfer(number device) {
+void replay_run::transfer(number device) {
   for (const device_link::moved& m : links_[device].update(now_)) {
     transfer_ends_[m.copy] = order_;
     at(m.end, event_kind::operation_ends, m.copy);
@@ -488,7 +226,7 @@ void run::transfer(number device) {
 }
 
 // The blocks of one grant run together.
-void run::granted(number operation, std::uint64_t blocks) {
+void replay_run::granted(number operation, std::uint64_t blocks) {
   const task& t = program_.tasks[operation];
   operation_times& times = result_.operations[operation];
   nanoseconds from = now_;
@@ -519,8 +257,8 @@ void run::granted(number operation, std::uint64_t blocks) {
   piece_ends(device, id, operation, from + length);
 }
 
-void run::piece_ends(number device, shared_device::piece_id id, number operation,
-                     nanoseconds time) {
+void replay_run::piece_ends(number device, shared_device::piece_id id, number operation,
+                            nanoseconds time) {
   sharing& s = shares_[device];
   if (s.ends.size() <= id) {
     s.ends.resize(id + 1);
@@ -532,7 +270,7 @@ void run::piece_ends(number device, shared_device::piece_id id, number operation
 }
 
 // After everything that happens at this event.
-void run::share() {
+void replay_run::share() {
   for (number i = 0; i < shares_.size(); ++i) {
     sharing& s = shares_[i];
     if (!s.device.changed()) continue;
@@ -545,7 +283,7 @@ void run::share() {
   }
 }
 
-void run::ended(number operation) {
+void replay_run::ended(number operation) {
   result_.operations[operation].ended = now_;
   if (program_.tasks[operation].what.kind != command_kind::event_record) {
     last_ended_ = operation;
@@ -553,8 +291,6 @@ void run::ended(number operation) {
   if (recorder_) recorder_->finished(operation);
 }
 
-}  // namespace
-
-timing replay(const program& p, record_waits waits) { return run(p, waits).go(); }
+timing replay(const program& p, record_waits waits) { return replay_run(p, waits).go(); }
 
 }  // namespace sb::analysis

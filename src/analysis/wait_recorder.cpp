@@ -65,6 +65,13 @@ void wait_recorder::submitted(number operation) {
   for (const number other : t.loading) depend(operation, other, trace::wait_cause::loading);
 }
 
+// What holds it for another reason holds it for that one.
+void wait_recorder::loads_behind(number operation, number on) {
+  const std::vector<dependency>& known = dependencies_[operation];
+  if (std::none_of(known.begin(), known.end(), [&](const dependency& d) { return d.on == on; }))
+    depend(operation, on, trace::wait_cause::loading);
+}
+
 void wait_recorder::entered_queue(number operation, number behind, nanoseconds waited_until) {
   ahead_[operation] = behind;
   admitted_[operation] = waited_until;

@@ -22,6 +22,7 @@ class wait_recorder {
 
   // Before the scheduler hears of it.
   void submitted(number operation);
+  void loads_behind(number operation, number on);  // a kernel is loaded
   // sched::action_kind::entered, admitted and left. 0: it did not wait for its connection.
   void entered_queue(number operation, number behind, nanoseconds waited_until);
   void left_queue(number operation, nanoseconds now);

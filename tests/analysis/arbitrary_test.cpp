@@ -39,6 +39,7 @@ trace::operation arbitrary::operation(const trace::trace& t, std::size_t operati
   o.host_memory = static_cast<trace::memory_kind>(up_to(3));
   o.in_graph = one_in(6);
   o.cooperative = one_in(10);
+  o.first_use = one_in(4);
   o.priority = static_cast<std::int8_t>(up_to(255));
   o.device = some(t.devices.size());
   o.stream = some(t.streams.size());

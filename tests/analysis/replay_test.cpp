@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analysis/block_time.hpp"
+#include "analysis/changes.hpp"
 #include "analysis/overlap.hpp"
 #include "analysis/transfers.hpp"
 #include "program_builder.hpp"
@@ -101,6 +102,76 @@ TEST(Replay, CopiesThatSlowedEachOtherComeOutAlikeAndAreShorterAlone) {
   for (const number i : {in, out})
     EXPECT_NEAR(static_cast<double>(again.operations[i].ended),
                 static_cast<double>(t.operations[i].ended), 2);
+}
+
+// A copy and a kernel in each of two streams; the first launch loads the kernel.
+TEST(Replay, AKernelIsLoadedAtWhicheverLaunchComesFirst) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number in1 = b.copy(s1, to_device, 1 << 20, 20_us);
+  const number one = b.kernel(s1, "scale", 10_us);
+  const number in2 = b.copy(s2, to_device, 1 << 20, 50_us);
+  const number two = b.kernel(s2, "scale", 10_us);
+  b.synchronize();
+  for (const number kernel : {one, two}) b.task_of(kernel).loads = 0;
+  b.records().operations[one].first_use = true;
+  const trace::trace t = b.run();
+  expect_same_times(t);
+  EXPECT_LT(t.operations[one].ended, t.operations[in2].ended);
+  EXPECT_EQ(t.operations[two].waits.back().cause, trace::wait_cause::stream_order);
+
+  program changed = program_of(t);
+  reorder(changed, issue_order::breadth_first);
+  const timing then = replay(changed, record_waits::yes);
+  EXPECT_GE(then.operations[one].started, then.operations[in2].ended);
+  EXPECT_EQ(then.waits[one].back().cause, trace::wait_cause::loading);
+  EXPECT_EQ(then.waits[one].back().from, in2);
+  EXPECT_EQ(then.waits[one].front().from, in1);
+  // Loaded before, it does not wait for the other stream.
+  load_before(changed);
+  EXPECT_LT(replay(changed).operations[one].started, then.operations[in2].ended);
+}
+
+TEST(Replay, WhatAnotherCallLoadedKeepsItsEdges) {
+  program_builder b;
+  const number first = b.kernel(b.stream(), "first", 80_us);
+  const number second = b.kernel(b.stream(), "second", 10_us);
+  b.task_of(second).loading.push_back(first);
+  b.synchronize();
+  const trace::trace t = b.run();
+  EXPECT_EQ(program_of(t).tasks[second].loading, std::vector<number>{first});
+  expect_same_times(t);
+}
+
+TEST(Replay, ALaunchIntoAnotherStreamAndBesideOtherThreadsTakesLonger) {
+  program_builder b;
+  b.records().threads.resize(2);
+  const number s1 = b.stream(), s2 = b.stream();
+  for (const number s : {s1, s1, s2}) b.kernel(s, "a", 1_us);
+  program p = b.written();
+  p.other_stream = 1000;
+  p.contended = 900;
+  p.threads.resize(2);
+  for (step& s : p.threads[0]) s.issues[0].brings = bringing::paid;
+  const auto length = [](const timing& t, std::size_t call) {
+    return t.steps[0][call].end - t.steps[0][call].begin;
+  };
+  const timing alone = replay(p);
+  EXPECT_EQ(length(alone, 0), 3_us);
+  EXPECT_EQ(length(alone, 1), 2_us);
+  EXPECT_EQ(length(alone, 2), 3_us);
+  EXPECT_EQ(alone.operations[2].queued, 8_us);
+  // Another thread brings work before the second call, and is forgotten after 20 us.
+  p.tasks.push_back(p.tasks[0]);
+  step other;
+  other.gap = 4_us;
+  other.issues.push_back({3, 0, bringing::counted});
+  p.threads[1].push_back(other);
+  p.threads[0][2].gap = 30_us;
+  const timing beside = replay(p);
+  EXPECT_EQ(length(beside, 0), 3_us);
+  EXPECT_EQ(length(beside, 1), 2900);
+  EXPECT_EQ(length(beside, 2), 3_us);
 }
 
 TEST(Replay, LegacyWorkSeparatesBlockingStreams) {

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -24,7 +25,8 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "copy_queues", "event_waits", "host_code", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
+        for name in ("advice", "copy_queues", "event_waits", "first_uses", "held_lock", "host_code", "launches",
+                     "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
     @classmethod
@@ -63,6 +65,73 @@ class Advice(unittest.TestCase):
 
     def test_a_lock_that_memory_of_the_host_needs(self):
         self.assertEqual(self.explained("locked", "as_is", 4, 1)["findings"], [])
+
+    def test_a_lock_that_threads_take_anew_while_others_issue(self):
+        """Calls that bring work together with other threads take longer, and threads wait for the lock then, too."""
+        for self.device in ("h200", "v100", "gtx1050"):
+            for how in ((), ("timed",)):
+                before, after = (self.facts("held_lock", what, *how)[0] for what in ("as_is", "applied"))
+                gained = before["run"]["length"] - after["run"]["length"]
+                self.assertEqual([f["rule"] for f in before["findings"]], ["lock-held-while-waiting"])
+                self.assertEqual(after["findings"], [])
+                cost = before["findings"][0]["cost"]
+                self.assertLessEqual(abs(cost - gained) * 100, 5 * gained, (self.device, how, cost, gained))
+
+    def test_a_lock_without_which_threads_are_in_each_others_way(self):
+        self.device = "no-overlap"
+        before, after = (self.facts("held_lock", what)[0] for what in ("as_is", "applied"))
+        self.assertGreater(after["run"]["length"], before["run"]["length"])
+        self.assertEqual(before["findings"], [])
+
+    def lengths_of_first_uses(self, what):
+        """What is said of a run, and how long it is when kernels are loaded before it."""
+        said = self.facts("first_uses", what)[0]
+        self.assertLess(abs(said["run"]["modelled"] - said["run"]["length"]), 10)
+        os.environ["CUDA_MODULE_LOADING"] = "EAGER"
+        try:
+            return said, self.facts("first_uses", what)[0]["run"]["length"]
+        finally:
+            del os.environ["CUDA_MODULE_LOADING"]
+
+    def test_kernels_that_are_loaded_before_the_threads_that_use_them(self):
+        for self.device in ("h200", "v100", "gtx1050"):
+            for what in ("threads", "breadth"):
+                said, loaded = self.lengths_of_first_uses(what)
+                gained = said["run"]["length"] - loaded
+                cost = [f["cost"] for f in said["findings"] if f["rule"] == "first-use"]
+                self.assertEqual(len(cost), 1)
+                self.assertLessEqual(abs(cost[0] - gained) * 100, gained, (self.device, what, cost, gained))
+
+    def test_kernels_whose_loading_holds_nothing(self):
+        self.device = "no-overlap"
+        said, loaded = self.lengths_of_first_uses("threads")
+        self.assertEqual(said["run"]["length"], loaded)
+        self.assertEqual(said["findings"], [])
+
+    def test_an_order_in_which_kernels_are_loaded_behind_other_work(self):
+        """A kernel is loaded at the launch that comes first in the other order."""
+        depth = self.facts("first_uses", "depth")[0]
+        breadth, breadth_loaded = self.lengths_of_first_uses("breadth")
+        lost = breadth["run"]["length"] - depth["run"]["length"]
+        self.assertGreater(lost, 0)
+        back = [f["cost"] for f in breadth["findings"] if f["rule"] == "issue-order"]
+        self.assertEqual(len(back), 1)
+        self.assertLessEqual(abs(back[0] - lost) * 100, 5 * lost, (back, lost))
+        # Breadth first gains where they are loaded before, and that is said with it.
+        found = depth["findings"]
+        self.assertEqual([f["rule"] for f in found], ["issue-order"])
+        self.assertIn("Use each kernel once before, too", found[0]["change"])
+        gained = depth["run"]["length"] - breadth_loaded
+        self.assertLessEqual(abs(found[0]["cost"] - gained) * 100, 5 * gained, (found[0]["cost"], gained))
+
+    def test_an_order_that_gains_though_kernels_are_loaded(self):
+        self.device = "no-overlap"
+        depth, breadth = (self.facts("first_uses", what)[0] for what in ("depth", "breadth"))
+        gained = depth["run"]["length"] - breadth["run"]["length"]
+        self.assertEqual([f["rule"] for f in depth["findings"]], ["issue-order"])
+        self.assertNotIn("Use each kernel once", depth["findings"][0]["change"])
+        cost = depth["findings"][0]["cost"]
+        self.assertLessEqual(abs(cost - gained) * 100, 5 * gained, (cost, gained))
 
     def test_a_wait_between_kernels_that_use_parts_of_one_allocation(self):
         self.check("wait-in-loop", 5, "slices")

@@ -29,9 +29,11 @@ void add_place(finding& f, number place) {
 
 }  // namespace
 
+// Where the replay as it is takes longer than the run did, that much of a gain is none.
 nanoseconds evidence::gain(const program& changed) const {
-  const timing t = replay(changed);
-  return !base.hung && !t.hung && t.end < base.end ? base.end - t.end : 0;
+  const timing now = replay(changed);
+  const nanoseconds before = std::min(base.end, t.end);
+  return !base.hung && !now.hung && now.end < before ? before - now.end : 0;
 }
 
 bool evidence::worth(nanoseconds time) const {

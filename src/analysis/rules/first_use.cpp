@@ -12,7 +12,7 @@ void find_first_uses(const evidence& e, findings& out) {
   if (held.empty()) return;
   program changed = e.p;
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
-  for (task& t : changed.tasks) t.loading.clear();
+  load_before(changed);
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
@@ -66,36 +69,90 @@ std::size_t wait_of_holder(const evidence& e, const thread_pause& p) {
   return found;
 }
 
+// Where a call is made: a program takes its lock in front of the same call each time.
+using call_site = std::pair<number, std::string>;
+
+call_site site_of(const evidence& e, const step& s) {
+  return s.call == none ? call_site{none, ""}
+                        : call_site{e.t.calls[s.call].place, e.t.calls[s.call].name};
+}
+
+// Threads that have a lock in common, as far as they waited for each other.
+struct common_lock {
+  std::set<number> threads;
+  std::set<call_site> taken, waited;  // in front of these; with the lock, in these
+  bool needed = false;                // something else relies on it
+};
+
 struct locked_threads {
   std::vector<number> calls;                               // that waited with the lock
   std::map<std::pair<number, number>, std::size_t> pairs;  // who waited for whom, how often
+  std::vector<common_lock> locks;
 };
 
-// The lock is free as soon as the holder begins to wait for the device. Who waits for it gets it
-// then, and does not find it taken again.
-void let_go(const evidence& e, number thread, std::size_t at, program& changed,
-            locked_threads& found) {
-  const std::vector<thread_pause>& pauses = e.p.threads[thread][at].pauses;
-  std::vector<thread_pause> left;
-  bool free = false;
-  for (const thread_pause& p : pauses) {
-    const bool lock = p.what == trace::awaited::lock;
-    const bool again = lock && free && p.before == 0;
+common_lock& lock_of(std::vector<common_lock>& locks, number one, number other) {
+  common_lock joined;
+  joined.threads = {one, other};
+  std::erase_if(locks, [&](common_lock& l) {
+    if (!l.threads.contains(one) && !l.threads.contains(other)) return false;
+    joined.threads.merge(l.threads);
+    joined.taken.merge(l.taken);
+    joined.waited.merge(l.waited);
+    joined.needed |= l.needed;
+    return true;
+  });
+  locks.push_back(std::move(joined));
+  return locks.back();
+}
+
+// Waits of a step's thread for a lock whose holder waits for the device meanwhile.
+void look_at(const evidence& e, number thread, std::size_t at, locked_threads& found) {
+  for (const thread_pause& p : e.p.threads[thread][at].pauses) {
+    const std::size_t wait = p.what == trace::awaited::lock ? wait_of_holder(e, p) : none;
+    if (wait == none) continue;
     const std::vector<step>& holders = e.p.threads[p.until.thread];
-    const std::size_t wait = lock ? wait_of_holder(e, p) : none;
-    if (wait != none && !again)
-      free = are_apart(e, issued_before(e, holders, wait), issued_from(e, e.p.threads[thread], at));
-    else
-      free = again;
-    if (free && wait != none) {
-      found.calls.push_back(holders[wait].call);
-      ++found.pairs[{thread, p.until.thread}];
+    common_lock& lock = lock_of(found.locks, thread, p.until.thread);
+    if (!are_apart(e, issued_before(e, holders, wait), issued_from(e, e.p.threads[thread], at))) {
+      lock.needed = true;
+      continue;
     }
-    if (again) continue;
-    left.push_back(p);
-    if (free) left.back().until = {p.until.thread, wait, 0};
+    lock.taken.insert(site_of(e, e.p.threads[thread][at]));
+    lock.waited.insert(site_of(e, holders[wait]));
+    found.calls.push_back(holders[wait].call);
+    ++found.pairs[{thread, p.until.thread}];
   }
-  changed.threads[thread][at].pauses = std::move(left);
+}
+
+// Leaves locks out that something else relies on.
+void leave_needed(const evidence& e, locked_threads& found) {
+  std::set<number> needed;
+  for (const common_lock& l : found.locks)
+    if (l.needed) needed.insert(l.threads.begin(), l.threads.end());
+  std::erase_if(found.locks, [](const common_lock& l) { return l.needed; });
+  std::erase_if(found.calls, [&](number c) { return needed.contains(e.t.calls[c].thread); });
+  std::erase_if(found.pairs, [&](const auto& who) { return needed.contains(who.first.first); });
+}
+
+// The lock is free as soon as its holder begins to wait for the device, and who takes it has to
+// wait for it anew: also where nobody waited for it before, as calls of the same place take it.
+void hold_while_issuing(const evidence& e, const common_lock& lock, number which, program& p) {
+  for (const number thread : lock.threads) {
+    std::vector<step>& steps = p.threads[thread];
+    std::size_t taken = none;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      const call_site site = site_of(e, steps[i]);
+      if (taken == none && lock.taken.contains(site)) taken = i;
+      if (taken == none || !lock.waited.contains(site)) continue;
+      steps[taken].takes = steps[i].lets_go = which;
+      std::erase_if(steps[taken].pauses, [&](const thread_pause& pause) {
+        const bool same =
+            pause.what == trace::awaited::lock && lock.threads.contains(pause.until.thread);
+        if (same) steps[taken].gap += pause.before;
+        return same;
+      });
+      taken = none;
+    }
+  }
 }
 
 nanoseconds waited(const trace::trace& t, std::pair<number, number> who) {
@@ -109,12 +166,14 @@ nanoseconds waited(const trace::trace& t, std::pair<number, number> who) {
 }  // namespace
 
 void find_held_locks(const evidence& e, findings& out) {
-  program changed = e.p;
   locked_threads found;
   for (number thread = 0; thread < e.p.threads.size(); ++thread)
-    for (std::size_t i = 0; i < e.p.threads[thread].size(); ++i)
-      if (!e.p.threads[thread][i].pauses.empty()) let_go(e, thread, i, changed, found);
+    for (std::size_t i = 0; i < e.p.threads[thread].size(); ++i) look_at(e, thread, i, found);
+  leave_needed(e, found);
   if (found.calls.empty()) return;
+  program changed = e.p;
+  for (const common_lock& lock : found.locks)
+    hold_while_issuing(e, lock, static_cast<number>(&lock - found.locks.data()), changed);
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;

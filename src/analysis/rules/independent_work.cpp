@@ -112,12 +112,9 @@ bool overlaps_enough(const overlap_facts& o) {
   return static_cast<double>(o.serial - o.busy) >= enough * static_cast<double>(o.serial - least);
 }
 
-// Where the replay as it is takes longer than the run did, it is the replay that has time to gain,
-// not the run.
 nanoseconds gain_of_streams(const evidence& e, const program& changed) {
   const nanoseconds most = e.overlap.span() - std::min(e.overlap.span(), least_of(e.overlap));
-  const nanoseconds gain = e.gain(changed), off = e.base.end - std::min(e.base.end, e.t.end);
-  return std::min(gain - std::min(gain, off), most);
+  return std::min(e.gain(changed), most);
 }
 
 nanoseconds gain_of_dividing(const evidence& e, const std::vector<divisible_stream>& streams) {
