@@ -54,14 +54,22 @@ unsigned own_cost(const Instruction& inst) {
 
 // More than anybody has if that is not known.
 std::uint64_t bytes_of(const AllocaInst& slot, const DataLayout& layout) {
-  auto size = slot.getAllocationSize(layout);
-  return size ? alignTo(size->getFixedValue(), 16) : std::uint64_t{1} << 32;
+  return slot.getAllocationSize(layout) ? frame_stride(slot) : std::uint64_t{1} << 32;
 }
 
 // Of private variables that the lanes of a warp may have on the stack, each.
 constexpr std::uint64_t most_lane_bytes = 2048;
 
 }  // namespace
+
+std::uint64_t frame_stride(const AllocaInst& slot) {
+  constexpr std::uint64_t small = 8, usual = 16;
+  const std::uint64_t bytes =
+      slot.getAllocationSize(slot.getModule()->getDataLayout())->getFixedValue();
+  const std::uint64_t alignment =
+      bytes <= small ? std::max(PowerOf2Ceil(bytes), slot.getAlign().value()) : usual;
+  return alignTo(bytes, alignment);
+}
 
 live_values::live_values(Function& function, const region_plan& plan, const uniformity& uniform)
     : function_(function), plan_(plan), uniform_(uniform), needs_(plan.regions().size()) {

@@ -16,6 +16,10 @@
 
 namespace sb::pass {
 
+// From one thread's piece of the memory for a private variable to the next one's: small variables
+// of neighbours lie side by side.
+std::uint64_t frame_stride(const llvm::AllocaInst& slot);
+
 class live_values {
  public:
   using values = llvm::SetVector<llvm::Instruction*>;

@@ -95,9 +95,8 @@ Value* lockstep_builder::array_slot(slot_key key) {
   Value*& slot = slots_[{key.value, static_cast<unsigned>(key.kind)}];
   if (!slot) {
     if (auto* frame = dyn_cast<AllocaInst>(key.value)) {
-      const DataLayout& layout = function_.getParent()->getDataLayout();
-      std::uint64_t size = alignTo(frame->getAllocationSize(layout)->getFixedValue(), 16);
-      slot = frames(ArrayType::get(builder_.getInt8Ty(), size), key.value->getName());
+      auto* piece = ArrayType::get(builder_.getInt8Ty(), frame_stride(*frame));
+      slot = frames(piece, key.value->getName());
     } else {
       slot = array(stored_type(key.value->getType()), key.value->getName());
     }

@@ -231,9 +231,8 @@ class outliner {
 
   // The thread's piece of the memory for a private variable.
   Value* frame(IRBuilder<>& builder, AllocaInst& slot) {
-    const DataLayout& layout = body_.getParent()->getDataLayout();
-    std::uint64_t size = alignTo(slot.getAllocationSize(layout)->getFixedValue(), 16);
-    return element(builder, {&slot, slot_kind::value}, ArrayType::get(builder.getInt8Ty(), size));
+    auto* piece = ArrayType::get(builder.getInt8Ty(), frame_stride(slot));
+    return element(builder, {&slot, slot_kind::value}, piece);
   }
 
   void map_inputs() {
