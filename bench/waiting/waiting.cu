@@ -184,34 +184,6 @@ __global__ void rounds(volatile int* arrived, int count, int* data) {
   }
 }
 
-std::pair<double, double> barrier() {
-  constexpr int blocks = 132, count = 50;
-  auto* data = allocate<int>(blocks * width);
-  auto* arrived = allocate<int>(1);
-  const auto clear = [&] {
-    *arrived = 0;
-    std::memset(data, 0, blocks * width * sizeof(int));
-  };
-  const auto right = [&] {
-    check(std::count(data, data + blocks * width, count * (count + 1) / 2) == blocks * width,
-          "rounds");
-  };
-  const double ours = milliseconds(clear, [&] {
-    rounds<<<blocks, width>>>(arrived, count, data);
-    cudaDeviceSynchronize();
-  });
-  right();
-  const double theirs = milliseconds(clear, [&] {
-#pragma omp parallel
-    for (int round = 1; round <= count; ++round) {
-#pragma omp for
-      for (int i = 0; i < blocks * width; ++i) data[i] += round;
-    }
-  });
-  right();
-  return {ours, theirs};
-}
-
 // --- one lane of each warp waits, beside sums of warps
 
 __global__ void warps(volatile int* arrived, int count, int* data) {
@@ -230,20 +202,21 @@ __global__ void warps(volatile int* arrived, int count, int* data) {
   }
 }
 
-std::pair<double, double> lanes() {
-  constexpr int blocks = 32, count = 50;
-  auto* data = allocate<int>(blocks * width);
+// Every element is the sum of all rounds then.
+std::pair<double, double> meetings(void (*kernel)(volatile int*, int, int*), int blocks) {
+  constexpr int count = 50;
+  const int all = blocks * width;
+  auto* data = allocate<int>(all);
   auto* arrived = allocate<int>(1);
   const auto clear = [&] {
     *arrived = 0;
-    std::memset(data, 0, blocks * width * sizeof(int));
+    std::memset(data, 0, all * sizeof(int));
   };
   const auto right = [&] {
-    check(std::count(data, data + blocks * width, count * (count + 1) / 2) == blocks * width,
-          "warps");
+    check(std::count(data, data + all, count * (count + 1) / 2) == all, "rounds");
   };
   const double ours = milliseconds(clear, [&] {
-    warps<<<blocks, width>>>(arrived, count, data);
+    kernel<<<blocks, width>>>(arrived, count, data);
     cudaDeviceSynchronize();
   });
   right();
@@ -251,12 +224,15 @@ std::pair<double, double> lanes() {
 #pragma omp parallel
     for (int round = 1; round <= count; ++round) {
 #pragma omp for
-      for (int i = 0; i < blocks * width; ++i) data[i] += round;
+      for (int i = 0; i < all; ++i) data[i] += round;
     }
   });
   right();
   return {ours, theirs};
 }
+
+std::pair<double, double> barrier() { return meetings(rounds, 132); }
+std::pair<double, double> lanes() { return meetings(warps, 32); }
 
 }  // namespace
 
