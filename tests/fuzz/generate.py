@@ -520,4 +520,4 @@ def program(seed, count, kinds=KINDS):
     texts = [kernel.text() for kernel in kernels]
     entries = ", ".join(entry(kernel) for kernel in kernels)
     tail = TAIL.replace("ENTRIES", entries).replace("INPUTS", str(INPUTS)).replace("SLOTS", str(SLOTS))
-    return HEAD.format(seed=seed) + "#include <string>\n#include <utility>\n" + "\n\n".join(texts) + "\n" + tail
+    return HEAD.format(seed=seed) + "#include <string>\n#include <utility>\n" + spinning.HEAD + "\n\n".join(texts) + "\n" + tail

@@ -10,6 +10,22 @@ import lines
 SLOTS = 4
 PLACES = 4096 * SLOTS
 
+# Memory of all blocks: ThreadSanitizer knows neither volatile accesses nor fences.
+HEAD = """
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define SPIN_BY_ATOMICS
+#endif
+#endif
+#ifdef SPIN_BY_ATOMICS
+static __device__ u32 spin_look(u32* place) { return atomicAdd(place, 0u); }
+static __device__ void spin_put(u32* place, u32 value) { atomicExch(place, value); }
+#else
+static __device__ u32 spin_look(u32* place) { return *(volatile u32*)place; }
+static __device__ void spin_put(u32* place, u32 value) { *(volatile u32*)place = value; }
+#endif
+"""
+
 
 class Spinning(lines.Lines):
     width = 0
@@ -63,7 +79,7 @@ class Spinning(lines.Lines):
         self.emit(f"for (bool {done} = false; !{done};) {{")
         self.emit(f"  if (atomicCAS(&{place}, 0u, 1u) == 0u) {{")
         self.emit("    __threadfence();")
-        self.emit(f"    *(volatile u32*)&{kept} = *(volatile u32*)&{kept} + {self.value()};" if of_grid else
+        self.emit(f"    spin_put(&{kept}, spin_look(&{kept}) + {self.value()});" if of_grid else
                   f"    atomicAdd(&{kept}, {self.value()});")
         self.emit("    __threadfence();")
         self.emit(f"    atomicExch(&{place}, 0u);")
@@ -93,13 +109,12 @@ class Spinning(lines.Lines):
         place, kept = self.place(), f"sums[{48 + self.rng.randrange(16)}]"
         first = self.rng.choice(["0", "live - 1"])
         self.emit(f"if (t == {first}) {{")
-        self.emit(f"  while (*(volatile u32*)&{place} != block) {{}}")
+        self.emit(f"  while (spin_look(&{place}) != block) {{}}")
         self.emit("  __threadfence();")
         self.emit("}")
         self.emit("__syncthreads();")
         self.emit(f"if (t == {first}) {{")
-        self.emit(f"  volatile u32* kept = &{kept};")
-        self.emit("  *kept = *kept * 3 + block;")
+        self.emit(f"  spin_put(&{kept}, spin_look(&{kept}) * 3 + block);")
         self.emit("  __threadfence();")
         self.emit(f"  atomicExch(&{place}, block + 1);")
         self.emit("}")
@@ -111,7 +126,7 @@ class Spinning(lines.Lines):
         self.emit("__syncthreads();")
         self.emit("if (t == 0) {")
         self.emit(f"  atomicAdd(&{place}, 1u);")
-        look = self.rng.choice([f"*(volatile u32*)&{place}", f"atomicAdd(&{place}, 0u)", f"atomicMax(&{place}, 0u)"])
+        look = self.rng.choice([f"spin_look(&{place})", f"atomicAdd(&{place}, 0u)", f"atomicMax(&{place}, 0u)"])
         self.emit(f"  while ({look} < blocks) {{{' __threadfence();' if before else ''}}}")
         self.emit("}")
         self.emit("__syncthreads();")
@@ -122,7 +137,7 @@ class Spinning(lines.Lines):
         if self.rng.random() < 0.5:
             self.emit(f"while (atomicAdd(&{place}, 0u) < live * blocks) {{}}")
         else:
-            self.emit(f"while (*(volatile u32*)&{place} < live * blocks) {{}}")
+            self.emit(f"while (spin_look(&{place}) < live * blocks) {{}}")
 
     def table(self):
         """Places in a table of the block, found one after the other."""
@@ -146,7 +161,7 @@ class Spinning(lines.Lines):
         kind = self.rng.randrange(3)
         limit = "((threads + 31) / 32 * blocks)"
         if kind == 0:
-            self.emit(f"while (__any_sync(~0u, *(volatile u32*)&{place} < {limit})) {{}}")
+            self.emit(f"while (__any_sync(~0u, spin_look(&{place}) < {limit})) {{}}")
         elif kind == 1:
             self.emit("for (;;) {")
             self.emit(f"  u32 {seen} = 0;")
