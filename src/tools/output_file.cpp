@@ -89,13 +89,32 @@ std::string why_not_replaced(const std::string& path,
          "neither. Choose another name, or remove it.";
 }
 
-bool emptied(const std::string& path) {
+set_aside::set_aside(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
-  if (file < 0) return true;  // whoever writes it says why not
-  const bool written = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  [[maybe_unused]] const int done = written ? 0 : ::ftruncate(file, 0);
+  if (file < 0) return;  // there is none, or whoever writes it says why not
+  in_use_ = ::flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  if (!in_use_) {
+    std::error_code failed;
+    place_ = fs::canonical(path, failed).string();
+    beside_ = (fs::path(place_).parent_path() / ".streambed-old-XXXXXX").string();
+    const int name = ::mkostemp(beside_.data(), O_CLOEXEC);
+    const bool moved = name >= 0 && ::rename(place_.c_str(), beside_.c_str()) == 0;
+    if (!moved) {
+      if (name >= 0) ::unlink(beside_.c_str());
+      beside_.clear();
+      [[maybe_unused]] const int done = ::ftruncate(file, 0);
+    }
+    if (name >= 0) ::close(name);
+  }
   ::close(file);
-  return !written;
+}
+
+set_aside::~set_aside() {
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+}
+
+void set_aside::put_back() {
+  if (!beside_.empty() && ::rename(beside_.c_str(), place_.c_str()) == 0) beside_.clear();
 }
 
 }  // namespace sb::tools

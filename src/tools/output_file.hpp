@@ -24,8 +24,22 @@ enum class output_kind {
 [[nodiscard]] std::string why_not_replaced(const std::string& path,
                                            std::initializer_list<std::string_view> endings);
 
-// Takes out what is in a file. False, and the file stays, when a program is writing its trace
-// there: it has the file mapped, and its next store would be behind the end.
-[[nodiscard]] bool emptied(const std::string& path);
+// A file that was there is out of the way of what is written in its place, and gone when this is.
+class set_aside {
+ public:
+  explicit set_aside(const std::string& path);
+  ~set_aside();
+  set_aside(const set_aside&) = delete;
+  set_aside& operator=(const set_aside&) = delete;
+
+  // It stays: a program is writing its trace there. It has the file mapped, and its next store
+  // would be behind the end.
+  [[nodiscard]] bool is_in_use() const { return in_use_; }
+  void put_back();  // nothing was written
+
+ private:
+  std::string place_, beside_;  // empty: there was nothing, or it could only be emptied
+  bool in_use_ = false;
+};
 
 }  // namespace sb::tools

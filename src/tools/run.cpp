@@ -227,7 +227,8 @@ class run_command final : public subcommand {
 
   int execute(const std::string& program) {
     // A run that records nothing must not leave the trace of another one.
-    if (recorded_ && fs::exists(trace_) && !emptied(trace_)) {
+    std::optional<set_aside> old;
+    if (recorded_ && old.emplace(trace_).is_in_use()) {
       complain(fmt::format(
           "another program is writing '{}' now. Wait for its end, or name another file (--trace).",
           trace_));
@@ -264,6 +265,7 @@ class run_command final : public subcommand {
     const bool started = status != 127 || errno == 0;
     if (!started) {
       fmt::print(stderr, "streambed run: cannot run {}: {}\n", program, std::strerror(errno));
+      if (old) old->put_back();
     } else if (how.signal != 0 && !how.timed_out) {
       fmt::print(stderr, "streambed run: the program was ended by signal {} ({})\n", how.signal,
                  strsignal(how.signal));

@@ -67,7 +67,7 @@ class timeline_command final : public subcommand {
     if (!as) {
       return complain(2, fmt::format("'{}' is none of .html, .svg, .png and .txt", output_));
     }
-    if (const std::string why = wrong_width(*as); !why.empty()) return complain(2, why);
+    if (const std::string why = wrong_look(*as); !why.empty()) return complain(2, why);
     const bool to_file = !output_.empty() && output_ != "-";
     if (to_file && same_file(trace_, output_)) {
       return complain(2, fmt::format("'{}' is the trace itself; choose another name", output_));
@@ -95,8 +95,15 @@ class timeline_command final : public subcommand {
   }
 
  private:
-  [[nodiscard]] std::string wrong_width(format as) const {
-    if (width_ == 0 || as == format::html) return {};
+  // A page is as wide as its window; text has no colours of its own.
+  [[nodiscard]] std::string wrong_look(format as) const {
+    const bool page = as == format::html;
+    if (!theme_.empty() && (page || as == format::text))
+      return fmt::format("--theme is for pictures (.svg, .png){}",
+                         page ? ": a page has a button for it, and begins as its viewer" : "");
+    if (width_ != 0 && page)
+      return "--width is for pictures (.svg, .png) and text: a page is as wide as its window";
+    if (width_ == 0) return {};
     const bool text = as == format::text;
     const int least = text ? narrowest_text : narrowest_picture;
     const int most = text ? widest_text : widest_picture;

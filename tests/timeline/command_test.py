@@ -79,6 +79,13 @@ class Timeline(unittest.TestCase):
             out = self.folder / f"out.{'txt' if width == '10000' else 'svg'}"
             self.assertEqual(streambed(trace, "-o", out, "--width", width).returncode, 0)
 
+    def test_options_of_pictures_are_refused_for_what_has_no_such_thing(self):
+        trace, out = self.sample(), self.folder / "out.html"
+        self.refused(streambed(trace, "-o", out, "--width", "800"), "as wide as its window", status=2)
+        self.refused(streambed(trace, "-o", out, "--theme", "dark"), "--theme is for pictures", "a button", status=2)
+        self.refused(streambed(trace, "--theme", "dark"), "--theme is for pictures", status=2)
+        self.assertFalse(out.exists())
+
     def test_svg_is_well_formed_and_has_every_bar_in_its_row(self):
         for which, operations, calls in (("small", 7, 10), ("3000", 3000, 3000)):
             out = self.folder / f"{which}.svg"

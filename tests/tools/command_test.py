@@ -222,6 +222,7 @@ class RunOutputs(unittest.TestCase):
                 answer = streambed("run", "--quiet", "--force", "--trace", name, "/bin/echo", "--", "it ran",
                                    cwd=self.path)
                 self.assertEqual(answer.stdout, "it ran\n", answer.stderr)
+        self.assertEqual(list(self.path.glob(".*")), [])
 
     def test_a_trace_that_a_program_is_writing_stays_as_it_is(self):
         with open(self.path / "x.sbt", "w") as written:
@@ -232,6 +233,22 @@ class RunOutputs(unittest.TestCase):
             self.assertEqual((self.path / "x.sbt").read_text(), "of another run")
         answer = streambed("run", "--quiet", "--force", "--trace", "x.sbt", "/bin/echo", cwd=self.path)
         self.assertIn("there is no trace", answer.stderr)
+
+    def test_an_old_trace_stays_when_the_program_cannot_be_run(self):
+        old = self.path / "old.sbt"
+        old.write_text("of another run")
+        wrong = self.path / "wrong"
+        wrong.write_bytes(b"\x7fELF of no machine")
+        (self.path / "wrong.cu").write_text("int main() { return there_is_no_such_thing; }")
+        for program, words, mode in (("wrong", "cannot run", 0o755), ("wrong", "cannot run", 0o644),
+                                     ("none", "there is no file", 0o755), ("wrong.cu", "compile", 0o755)):
+            with self.subTest(program=program, mode=mode):
+                wrong.chmod(mode)
+                answer = streambed("run", "--force", "--trace", "old.sbt", program, cwd=self.path)
+                self.assertNotEqual(answer.returncode, 0)
+                self.assertIn(words, answer.stderr)
+                self.assertEqual(old.read_text(), "of another run")
+        self.assertEqual(sorted(file.name for file in self.path.iterdir()), ["old.sbt", "wrong", "wrong.cu"])
 
     def test_only_traces_of_this_run_are_told_of(self):
         for number in (1, 3):
