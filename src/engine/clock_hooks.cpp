@@ -205,19 +205,18 @@ trace::awaited kind_of(const streambed_awaited* what) {
 // Who looked for the same in vain before it waits has waited since.
 bool modelled::wait_for_thread() {
   const std::uint64_t begin = clocks_.now();
-  const host_clocks::looks before = clocks_.take_looks();
-  const bool same = before.count != 0 && begin <= before.end_ns + before.each_ns() &&
-                    kind_of(before.what) == kind_of(clocks_.awaited());
-  if (!same) tell_looks(before);
+  if (!clocks_.waits_on()) looks_are_over();
   const bool woken = clocks_.wait();
   now_ = clocks_.now();
   clocks_.rests(now_ - begin);
   changed_ = true;
-  const std::uint32_t other = woken ? clocks_.woken_by() : host_clocks::nobody;
-  if (other != host_clocks::nobody && now_ > begin)
-    e_.record->thread_waited(other, kind_of(clocks_.awaited()), same ? before.begin_ns : begin,
-                             now_);
-  return woken;
+  if (!woken) return false;
+  const host_clocks::looks before = clocks_.take_looks();
+  const std::uint64_t since = before.count != 0 ? before.begin_ns : begin;
+  const std::uint32_t other = clocks_.woken_by();
+  if (other != host_clocks::nobody && now_ > since)
+    e_.record->thread_waited(other, kind_of(clocks_.awaited()), since, now_);
+  return true;
 }
 
 void modelled::yield(std::uint64_t ns) {

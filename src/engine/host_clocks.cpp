@@ -326,6 +326,8 @@ void host_clocks::prepare(const void* key, std::uint64_t until_ns, const streamb
   me.what = what;
   me.until_ns = until_ns;
   me.place = waits_++;
+  me.since_ns = me.ns;
+  me.since = doings_;
   me.woken = me.interrupted = false;
   me.woken_by = nobody;
   me.interrupt_wait(me.ns);
@@ -341,6 +343,7 @@ bool host_clocks::wait() {
     me.inside.store(true, std::memory_order_relaxed);
   else
     await_turn(lock, me);
+  if (!me.woken && !me.interrupted && me.until_ns != never) waited_in_vain(me);
   me.key = nullptr;
   me.until_ns = never;
   return me.woken;

@@ -112,6 +112,7 @@ class host_clocks {
     prepare(key, until_ns, what);
     return wait();
   }
+  void sleep(std::uint64_t ns);  // the same for the time alone
   // The same in two steps, between which the thread looks whether it has to wait: one that lost its
   // turn runs beside those that wake it.
   void prepare(const void* key, std::uint64_t until_ns = never,
@@ -154,12 +155,18 @@ class host_clocks {
 
   // Looks of a thread for something that another one does: it lets the others go first, for so long
   // each time, and finds that it may go on. (libstdc++ waits so for atomics, semaphores, latches
-  // and barriers before it asks the system.)
+  // and barriers before it asks the system.) Sleeps, and waits that end by their time, are looks
+  // as well, where more of them follow.
   void yield(std::uint64_t ns);
   void looked(const void* key, const streambed_awaited* what);  // in vain
+  // Whether a wait that the calling thread has prepared, or a sleep of that length, is one more of
+  // its looks.
+  [[nodiscard]] bool waits_on();
+  [[nodiscard]] bool sleeps_on(std::uint64_t ns);
   struct looks {
     std::uint64_t begin_ns = 0, end_ns = 0;
     std::uint32_t count = 0;
+    std::uint64_t slept_ns = 0;               // the last one; 0: it was no sleep
     const streambed_awaited* what = nullptr;  // of the last one; null: not known
     party ended_by;  // who did something during the last one that may have ended them
 
@@ -194,6 +201,7 @@ class host_clocks {
   [[nodiscard]] static party party_of(const thread& one);
   [[nodiscard]] thread* likely_doer(const thread& looks) const;
   void turn_ends(thread& me);
+  void waited_in_vain(thread& me);
   void tell_lookers(const void* key, thread& by);
 
   // What a thread did in a turn of its, from what hardly changes anything for others to what does.

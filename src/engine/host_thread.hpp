@@ -24,6 +24,7 @@ struct host_clocks::thread {
   const streambed_awaited* what = nullptr;
   std::uint64_t until_ns = never;
   std::uint64_t place = 0;  // among those that wait
+  std::uint64_t since_ns = 0;
   bool woken = false;
   bool interrupted = false;  // its last wait
   bool to_interrupt = false;
@@ -46,8 +47,14 @@ struct host_clocks::thread {
   looks seen;                        // written by the thread itself
   const void* looked_for = nullptr;  // in vain, since its last look; as the next
   const streambed_awaited* looked_what = nullptr;
-  thread* released_by = nullptr;  // that, during its last look
-  std::uint64_t since = 0;        // doings before its last look
+  thread* released_by = nullptr;  // that, during its last look or behind it
+  std::uint64_t released_ns = 0;
+  std::uint64_t since = 0;  // doings before its last look
+
+  // There is no more of anything else since the last of its looks than one of them takes.
+  [[nodiscard]] bool still_looks() const {
+    return seen.count != 0 && ns <= seen.end_ns + seen.each_ns();
+  }
 
   [[nodiscard]] std::uint64_t processor_ns() const {
     return ns - std::min(ns, without_processor_ns);

@@ -16,11 +16,9 @@ thread_local std::uint64_t rest_of_call_ns = 0;  // that it costs if it is not c
 }  // namespace
 
 std::uint64_t modelled::sleep(std::uint64_t ns) {
-  constexpr static char nobody_wakes{};
-  constexpr static streambed_awaited time{streambed_awaits_memory, nullptr, true};
   const std::uint64_t begin = clocks_.now();
-  looks_are_over();
-  clocks_.wait_on(&nobody_wakes, begin + ns, &time);
+  if (!clocks_.sleeps_on(ns)) looks_are_over();
+  clocks_.sleep(ns);
   came_in();
   const std::uint64_t slept = now_ - begin;
   clocks_.rests(slept);

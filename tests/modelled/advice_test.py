@@ -69,7 +69,7 @@ class Advice(unittest.TestCase):
     def test_a_lock_that_threads_take_anew_while_others_issue(self):
         """Calls that bring work together with other threads take longer, and threads wait for the lock then, too."""
         for self.device in ("h200", "v100", "gtx1050"):
-            for how in ((), ("timed",)):
+            for how in ((), ("timed",), ("again",)):
                 before, after = (self.facts("held_lock", what, *how)[0] for what in ("as_is", "applied"))
                 gained = before["run"]["length"] - after["run"]["length"]
                 self.assertEqual([f["rule"] for f in before["findings"]], ["lock-held-while-waiting"])

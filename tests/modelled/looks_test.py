@@ -18,13 +18,14 @@ class Looks(Runs):
         return sum(cause["percent"] for cause in bound["causes"] if cause["work"] == "host_code")
 
     def test_short_waits_are_no_code_of_the_program(self):
-        for how in ("semaphore", "atomic", "yields", "barrier", "latch"):
+        for how in ("semaphore", "atomic", "yields", "barrier", "latch", "timed_semaphore", "timed_condition",
+                    "timed_future", "sleeps"):
             with self.subTest(how):
                 self.assertEqual(self.findings(how), {})
                 self.assertLess(self.own_code(), 10)
 
     def test_what_a_thread_does_itself_is(self):
-        for how in ("semaphore", "barrier"):
+        for how in ("semaphore", "barrier", "timed_condition"):
             with self.subTest(how):
                 self.assertIn("host-gaps", self.findings(how, "30"))
                 self.assertGreater(self.own_code(), 30)
@@ -33,6 +34,11 @@ class Looks(Runs):
         found = self.findings("try_lock")
         self.assertNotIn("host-gaps", found)
         self.assertGreater(found["lock-held-while-waiting"]["percent"], 30)
+
+    def test_who_gives_a_lock_up_does_not_wait_for_who_has_it(self):
+        found = self.findings("gives_up")
+        self.assertNotIn("lock-held-while-waiting", found)
+        self.assertGreater(found["host-gaps"]["percent"], 30)
 
     def test_who_looks_while_nobody_else_is_there_does_not_wait(self):
         self.assertGreater(self.findings("alone")["host-gaps"]["percent"], 30)

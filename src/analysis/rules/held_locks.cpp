@@ -55,9 +55,30 @@ bool are_apart(const evidence& e, const std::vector<number>& ours,
   return !ours.empty() && !theirs.empty();
 }
 
-// The holder's first step since then in which it waited for the device; none: there is none. A lock
-// that is let go and taken again at once wakes only one of those that wait for it.
-std::size_t wait_of_holder(const evidence& e, const thread_pause& p) {
+// Where a call is made: a program takes its lock in front of the same call each time.
+using call_site = std::pair<number, std::string>;
+
+call_site site_of(const evidence& e, const step& s) {
+  return s.call == none ? call_site{none, ""}
+                        : call_site{e.t.calls[s.call].place, e.t.calls[s.call].name};
+}
+
+bool is_for_lock(const thread_pause& p) { return p.what == trace::awaited::lock; }
+
+// In front of which calls threads waited for locks.
+std::set<call_site> sites_behind_locks(const evidence& e) {
+  std::set<call_site> found;
+  for (const std::vector<step>& steps : e.p.threads)
+    for (const step& s : steps)
+      if (std::any_of(s.pauses.begin(), s.pauses.end(), is_for_lock)) found.insert(site_of(e, s));
+  return found;
+}
+
+// The holder's step in which it waited for the device since it took the lock and the other thread
+// waits for that; none: there is none. A lock that is let go and taken again at once wakes only one
+// of those that wait for it.
+std::size_t wait_of_holder(const evidence& e, const thread_pause& p,
+                           const std::set<call_site>& behind_locks) {
   const std::vector<step>& steps = e.p.threads[p.until.thread];
   std::size_t found = none;
   for (std::size_t i = p.until.calls; i-- > 1;) {
@@ -65,16 +86,9 @@ std::size_t wait_of_holder(const evidence& e, const thread_pause& p) {
     const trace::call& c = e.t.calls[steps[i].call];
     if (c.end <= p.since) break;
     if (only_waits(class_of(c.name)) && c.blocked > 0) found = i;
+    if (behind_locks.contains(site_of(e, steps[i]))) break;
   }
   return found;
-}
-
-// Where a call is made: a program takes its lock in front of the same call each time.
-using call_site = std::pair<number, std::string>;
-
-call_site site_of(const evidence& e, const step& s) {
-  return s.call == none ? call_site{none, ""}
-                        : call_site{e.t.calls[s.call].place, e.t.calls[s.call].name};
 }
 
 // Threads that have a lock in common, as far as they waited for each other.
@@ -106,9 +120,10 @@ common_lock& lock_of(std::vector<common_lock>& locks, number one, number other) 
 }
 
 // Waits of a step's thread for a lock whose holder waits for the device meanwhile.
-void look_at(const evidence& e, number thread, std::size_t at, locked_threads& found) {
+void look_at(const evidence& e, number thread, std::size_t at,
+             const std::set<call_site>& behind_locks, locked_threads& found) {
   for (const thread_pause& p : e.p.threads[thread][at].pauses) {
-    const std::size_t wait = p.what == trace::awaited::lock ? wait_of_holder(e, p) : none;
+    const std::size_t wait = is_for_lock(p) ? wait_of_holder(e, p, behind_locks) : none;
     if (wait == none) continue;
     const std::vector<step>& holders = e.p.threads[p.until.thread];
     common_lock& lock = lock_of(found.locks, thread, p.until.thread);
@@ -145,8 +160,7 @@ void hold_while_issuing(const evidence& e, const common_lock& lock, number which
       if (taken == none || !lock.waited.contains(site)) continue;
       steps[taken].takes = steps[i].lets_go = which;
       std::erase_if(steps[taken].pauses, [&](const thread_pause& pause) {
-        const bool same =
-            pause.what == trace::awaited::lock && lock.threads.contains(pause.until.thread);
+        const bool same = is_for_lock(pause) && lock.threads.contains(pause.until.thread);
         if (same) steps[taken].gap += pause.before;
         return same;
       });
@@ -167,8 +181,10 @@ nanoseconds waited(const trace::trace& t, std::pair<number, number> who) {
 
 void find_held_locks(const evidence& e, findings& out) {
   locked_threads found;
+  const std::set<call_site> behind_locks = sites_behind_locks(e);
   for (number thread = 0; thread < e.p.threads.size(); ++thread)
-    for (std::size_t i = 0; i < e.p.threads[thread].size(); ++i) look_at(e, thread, i, found);
+    for (std::size_t i = 0; i < e.p.threads[thread].size(); ++i)
+      look_at(e, thread, i, behind_locks, found);
   leave_needed(e, found);
   if (found.calls.empty()) return;
   program changed = e.p;

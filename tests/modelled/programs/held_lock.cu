@@ -1,5 +1,6 @@
 // Threads with streams and memory of their own and one lock, which they hold until their work is
-// done (as_is), or only while they issue it (applied). `timed`: they take it with a time limit.
+// done (as_is), or only while they issue it (applied). `timed`: they take it with a time limit;
+// `again`: with a short one, until they have it.
 #include <chrono>
 #include <cstring>
 #include <mutex>
@@ -17,6 +18,7 @@ __global__ void work(float* p, int n) {
 int main(int count, char** words) {
   constexpr int n = 1 << 14;
   const bool applied = std::strcmp(words[1], "applied") == 0, timed = count > 2;
+  const bool again = timed && std::strcmp(words[2], "again") == 0;
   std::timed_mutex lock;
   const auto turns = [&] {
     cudaStream_t s;
@@ -26,7 +28,10 @@ int main(int count, char** words) {
     cudaMallocHost(&host, n * sizeof(float));
     for (int turn = 0; turn < 6; ++turn) {
       std::unique_lock held(lock, std::defer_lock);
-      if (timed)
+      if (again)
+        while (!held.try_lock_for(std::chrono::microseconds(30))) {
+        }
+      else if (timed)
         static_cast<void>(held.try_lock_for(std::chrono::seconds(5)));
       else
         held.lock();

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <future>
 #include <latch>
 #include <memory>
 #include <mutex>
@@ -24,6 +26,7 @@ __global__ void short_kernel(long long cycles) {
 
 static constexpr int turns = 8, pool = 4;
 static std::chrono::microseconds own{0};
+static constexpr std::chrono::microseconds limit{2};
 
 struct worker {
   cudaStream_t stream;
@@ -58,6 +61,55 @@ struct by_yielding {
   explicit by_yielding(int n) : count(n) {}
   void take() {
     while (count == 0) std::this_thread::yield();
+    --count;
+  }
+  void give() { ++count; }
+};
+
+// With a time limit, until it is there.
+struct by_timed_semaphore {
+  std::counting_semaphore<4> count;
+  explicit by_timed_semaphore(int n) : count(n) {}
+  void take() {
+    while (!count.try_acquire_for(limit)) {
+    }
+  }
+  void give() { count.release(); }
+};
+struct by_timed_condition {
+  std::mutex lock;
+  std::condition_variable some;
+  int count;
+  explicit by_timed_condition(int n) : count(n) {}
+  void take() {
+    std::unique_lock held(lock);
+    while (count == 0) some.wait_for(held, limit);
+    --count;
+  }
+  void give() {
+    const std::lock_guard held(lock);
+    ++count;
+    some.notify_one();
+  }
+};
+struct by_timed_future {
+  std::vector<std::promise<void>> given{turns + 1};
+  int taken = 0, next = 0;
+  explicit by_timed_future(int n) {
+    if (n != 0) give();
+  }
+  void take() {
+    const std::future<void> one = given[taken++].get_future();
+    while (one.wait_for(limit) != std::future_status::ready) {
+    }
+  }
+  void give() { given[next++].set_value(); }
+};
+struct by_sleeping {
+  std::atomic<int> count;
+  explicit by_sleeping(int n) : count(n) {}
+  void take() {
+    while (count == 0) std::this_thread::sleep_for(limit);
     --count;
   }
   void give() { ++count; }
@@ -111,6 +163,26 @@ static void try_lock() {
   for (std::thread& t : threads) t.join();
 }
 
+// A thread that does not get the lock within its time goes on without it.
+static void gives_up() {
+  std::timed_mutex lock;
+  std::promise<void> taken, over;
+  std::thread other([&] {
+    const std::lock_guard held(lock);
+    worker w;
+    taken.set_value();
+    over.get_future().wait();
+  });
+  taken.get_future().wait();
+  worker w;
+  for (int i = 0; i < turns; ++i) {
+    w.go(5000);
+    if (lock.try_lock_for(std::chrono::microseconds(20))) std::abort();
+  }
+  over.set_value();
+  other.join();
+}
+
 // Nobody else is there.
 static void alone() {
   worker w;
@@ -126,6 +198,10 @@ int main(int, char** arguments) {
   if (how == "semaphore") relay<by_semaphore>();
   if (how == "atomic") relay<by_atomic>();
   if (how == "yields") relay<by_yielding>();
+  if (how == "timed_semaphore") relay<by_timed_semaphore>();
+  if (how == "timed_condition") relay<by_timed_condition>();
+  if (how == "timed_future") relay<by_timed_future>();
+  if (how == "sleeps") relay<by_sleeping>();
   if (how == "barrier") {
     auto all = std::make_shared<std::barrier<>>(pool);
     meetings([=](int) { all->arrive_and_wait(); });
@@ -136,5 +212,6 @@ int main(int, char** arguments) {
     meetings([=](int i) { (*all)[i]->arrive_and_wait(); });
   }
   if (how == "try_lock") try_lock();
+  if (how == "gives_up") gives_up();
   if (how == "alone") alone();
 }
