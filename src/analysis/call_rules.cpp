@@ -61,4 +61,12 @@ call_class class_of(std::string_view call) {
   return best == call_class::copy && async ? call_class::launch : best;
 }
 
+trace::nanoseconds shortest_call(const trace::trace& t, std::string_view name) {
+  trace::nanoseconds least = trace::never;
+  for (const trace::call& c : t.calls) {
+    if (c.returned && c.name.starts_with(name)) least = std::min(least, c.end - c.begin);
+  }
+  return least;
+}
+
 }  // namespace sb::analysis

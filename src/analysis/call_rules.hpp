@@ -3,6 +3,8 @@
 
 #include <string_view>
 
+#include "trace/trace.hpp"
+
 namespace sb::analysis {
 
 enum class call_class {
@@ -25,5 +27,8 @@ enum class call_class {
   return c == call_class::device_wait || c == call_class::stream_wait ||
          c == call_class::event_wait;
 }
+
+// The shortest call of the run whose name begins so; never: there is none.
+[[nodiscard]] trace::nanoseconds shortest_call(const trace::trace& t, std::string_view name);
 
 }  // namespace sb::analysis

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/call_rules.hpp"
 #include "analysis/rates.hpp"
 #include "model/profile.hpp"
 
@@ -243,17 +244,10 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
   const graph_nodes& nodes = shape.nodes();
   const profile* known = find_profile(t.head.profile);
   const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
-  const auto shortest = [&](std::string_view call) {
-    nanoseconds least = never;
-    for (const trace::call& c : t.calls) {
-      if (c.returned && c.name.starts_with(call)) least = std::min(least, c.end - c.begin);
-    }
-    return least;
-  };
   const double first_launch = nodes.first_launch_ns(timing);
   double instantiate =
       call_cost_ns(timing, "cudaGraphInstantiate") + nodes.instantiate_ns(timing) + first_launch;
-  if (shortest("cudaGraphInstantiate") == never) instantiate += timing.first_graph_ns;
+  if (shortest_call(t, "cudaGraphInstantiate") == never) instantiate += timing.first_graph_ns;
   graph_costs costs{
       .instantiate = rounded_ns(instantiate),
       .launch = rounded_ns(call_cost_ns(timing, "cudaGraphLaunch") + nodes.launch_ns(timing)),
@@ -267,7 +261,7 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
     return costs;
   }
   const auto as_recorded = [&](nanoseconds& cost, std::string_view call) {
-    if (const nanoseconds least = shortest(call); least != never) cost = least;
+    if (const nanoseconds least = shortest_call(t, call); least != never) cost = least;
   };
   as_recorded(costs.instantiate, "cudaGraphInstantiate");
   as_recorded(costs.launch, "cudaGraphLaunch");

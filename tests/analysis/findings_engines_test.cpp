@@ -5,6 +5,8 @@
 namespace sb::analysis {
 namespace {
 
+constexpr auto independent = "independent-work-in-one-stream";
+
 // A long copy in pieces, and a short one that a kernel waits for.
 trace::trace short_copy_and_pieces(bool behind_them, bool pieces_in_turn) {
   program_builder b;
@@ -28,7 +30,7 @@ TEST(Findings, AShortCopyBehindThePiecesOfALongOneIsFound) {
   const trace::trace t = short_copy_and_pieces(true, false);
   const finding f = found(t, "one-copy-engine");
   // More streams for copies that take turns on one engine are no second thing to change.
-  expect_without(t, "independent-work-in-one-stream");
+  expect_without(t, independent);
   // 960 µs of pieces, 20 of the short copy, 900 of the kernel; the kernel runs beside the pieces.
   EXPECT_GT(f.cost, 800_us);
   EXPECT_LT(f.cost, 920_us);
@@ -54,7 +56,7 @@ trace::trace two_equal_streams(bool same_memory) {
 }
 
 TEST(Findings, StreamsThatGainOnlyTogetherAreFoundTogether) {
-  const finding f = found(two_equal_streams(false), "independent-work-in-one-stream");
+  const finding f = found(two_equal_streams(false), independent);
   EXPECT_GT(f.cost, 570_us);  // 4 x 200 µs against one of them
   EXPECT_LT(f.cost, 610_us);
   EXPECT_THAT(f.title, testing::HasSubstr("8 groups"));
@@ -81,7 +83,37 @@ TEST(Findings, WorkThatOnlyHasToLeaveTheDefaultStreamIsOneFinding) {
   b.synchronize();
   const trace::trace t = b.run();
   EXPECT_GT(found(t, "default-stream-barrier").cost, 400_us);
-  expect_without(t, "independent-work-in-one-stream");
+  expect_without(t, independent);
+}
+
+enum class between { nothing, default_stream, data };
+
+// Kernels with memory of their own in one blocking stream.
+trace::trace kernels_in_one_stream(between what) {
+  program_builder b;
+  const number s = b.stream(stream_kind::blocking);
+  const number filled = b.allocation(trace::memory_kind::device, 1 << 20);
+  for (int i = 0; i < 8; ++i) {
+    const number own = b.allocation(trace::memory_kind::device, 1 << 20);
+    b.kernel(s, "work", 200_us);
+    b.reads(own).writes(own);
+    if (what == between::data) b.reads(filled);
+    if (what == between::nothing) continue;
+    b.kernel(b.legacy(), "between", 2_us);
+    b.writes(filled);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, StreamsForWorkThatTheDefaultStreamSeparatesNameIt) {
+  const finding alone = found(kernels_in_one_stream(between::nothing), independent);
+  EXPECT_THAT(alone.title, testing::Not(testing::HasSubstr("default stream")));
+  EXPECT_GT(alone.cost, 1100_us);
+  const finding f = found(kernels_in_one_stream(between::default_stream), independent);
+  EXPECT_THAT(f.title, testing::HasSubstr("default stream"));
+  EXPECT_GT(f.cost, 1100_us);
+  expect_without(kernels_in_one_stream(between::data), independent);
 }
 
 }  // namespace

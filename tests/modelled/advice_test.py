@@ -25,7 +25,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "copy_queues", "event_waits", "first_uses", "held_lock", "host_code", "launches",
+        for name in ("advice", "copy_queues", "divided", "event_waits", "first_uses", "held_lock", "host_code", "launches",
                      "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
 
@@ -334,6 +334,32 @@ class Advice(unittest.TestCase):
 
     def test_streams_that_gain_only_together(self):
         self.check("independent-work-in-one-stream", 5, "equal_streams")
+
+    def test_streams_for_kernels_with_work_of_the_default_stream_between_them(self):
+        """Streams that the default stream holds gain nothing: the finding names it, and what both changes gain."""
+        as_is, streams, applied, needed = (
+            self.facts("divided", "between", how)[0] for how in ("as_is", "streams", "applied", "needed"))
+        self.assertEqual(streams["run"]["length"], as_is["run"]["length"])
+        found, = as_is["findings"]
+        self.assertEqual(found["rule"], "independent-work-in-one-stream")
+        self.assertIn("work of the default stream between them", found["title"])
+        self.assertIn("cudaStreamNonBlocking", found["change"])
+        gained = as_is["run"]["length"] - applied["run"]["length"]
+        self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (found["cost"], gained))
+        self.assertEqual([f["rule"] for f in streams["findings"]], ["default-stream-barrier"])
+        self.assertEqual(needed["findings"], [])
+
+    def test_streams_that_have_to_be_made(self):
+        before, after = (self.facts("divided", "created", how, 40000)[0] for how in ("as_is", "applied"))
+        found, = before["findings"]
+        self.assertEqual(found["rule"], "independent-work-in-one-stream")
+        gained = before["run"]["length"] - after["run"]["length"]
+        self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (found["cost"], gained))
+
+    def test_streams_whose_making_takes_longer_than_they_gain(self):
+        before, after = (self.facts("divided", "created", how, 8000)[0] for how in ("as_is", "applied"))
+        self.assertGreater(after["run"]["length"], before["run"]["length"])
+        self.assertEqual(before["findings"], [])
 
     def test_copies_of_both_directions_slow_each_other(self):
         for self.device in ("h200", "v100"):

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
+#include "model/profile.hpp"
 
 namespace sb::analysis {
 
@@ -77,27 +79,96 @@ struct divisible_stream {
 
 constexpr std::size_t streams_instead = 4;
 
-// The groups go to streams of their own, in turn.
-void divide(const evidence& e, program& p, const divisible_stream& d) {
-  const program_stream old = p.streams[d.stream];
-  const auto first = static_cast<number>(p.streams.size());
-  for (std::size_t i = 0; i < streams_instead; ++i) {
-    p.streams.push_back({old.device, stream_kind::non_blocking});
+// How the streams are made that the groups go to.
+enum class made : std::uint8_t {
+  as_theirs,     // as the one that is divided; where that is the default stream, blocking
+  non_blocking,  // and the program's own too: no work of the default stream holds them any more
+};
+
+nanoseconds creation_time(const trace::trace& t) {
+  if (const nanoseconds least = shortest_call(t, "cudaStreamCreate"); least != never) return least;
+  const profile* known = find_profile(t.head.profile);
+  return rounded_ns(
+      call_cost_ns(known == nullptr ? h200_timing() : known->timing, "cudaStreamCreate"));
+}
+
+// Streams that the program made and gives nothing to: these need not be made.
+std::size_t unused_streams(const evidence& e, number device) {
+  std::vector<bool> used(e.t.streams.size(), false);
+  for (const trace::operation& o : e.t.operations) {
+    if (o.stream < used.size()) used[o.stream] = true;
   }
-  for (std::size_t i = 0; i < d.groups.size(); ++i) {
-    for (const number o : d.groups[i]) {
-      p.tasks[o].stream = static_cast<number>(first + i % streams_instead);
+  std::size_t unused = 0;
+  for (number i = 0; i < used.size(); ++i) {
+    const program_stream& s = e.p.streams[i];
+    unused += !used[i] && s.device == device && s.kind != stream_kind::legacy ? 1 : 0;
+  }
+  return unused;
+}
+
+// The program with the groups of these streams in streams of their own, in turn.
+class division {
+ public:
+  division(const evidence& e, made how) : e_(e), how_(how), changed_(e.p) {
+    if (how == made::as_theirs) return;
+    static_cast<void>(keep_data_order(e.t, changed_, e.parts()));
+    make_non_blocking(changed_);
+  }
+
+  void divide(const divisible_stream& d) {
+    const program_stream old = changed_.streams[d.stream];
+    const bool as_old = how_ == made::as_theirs && old.kind != stream_kind::legacy;
+    const stream_kind kind = as_old                       ? old.kind
+                             : how_ == made::non_blocking ? stream_kind::non_blocking
+                                                          : stream_kind::blocking;
+    const auto first = static_cast<number>(changed_.streams.size());
+    for (std::size_t i = 0; i < streams_instead; ++i)
+      changed_.streams.push_back({old.device, kind});
+    for (std::size_t i = 0; i < d.groups.size(); ++i) {
+      for (const number o : d.groups[i]) {
+        changed_.tasks[o].stream = static_cast<number>(first + i % streams_instead);
+      }
     }
+    wait_for_all(d.stream, old.device);
+    std::size_t more = std::min(streams_instead, d.groups.size());
+    if (old.kind != stream_kind::legacy) --more;  // the old one is one of them
+    create(more, d.operations.front(), old.device);
   }
+
+  [[nodiscard]] const program& changed() const { return changed_; }
+
+ private:
   // A host that waited for the stream waits for all of them.
-  for (std::vector<step>& steps : p.threads) {
-    for (step& step : steps) {
-      if (step.last.scope == wait_scope::stream && step.last.target == d.stream) {
-        step.last = {wait_scope::device, e.p.streams[d.stream].device};
+  void wait_for_all(number stream, number device) {
+    for (std::vector<step>& steps : changed_.threads) {
+      for (step& step : steps) {
+        if (step.last.scope == wait_scope::stream && step.last.target == stream)
+          step.last = {wait_scope::device, device};
       }
     }
   }
-}
+
+  // At the beginning of the thread that uses them.
+  void create(std::size_t streams, number for_operation, number device) {
+    if (!reused_) reused_ = unused_streams(e_, device);
+    const std::size_t there = std::min(*reused_, streams);
+    *reused_ -= there;
+    for (std::vector<step>& steps : changed_.threads) {
+      const bool uses = std::any_of(steps.begin(), steps.end(), [&](const step& s) {
+        return std::any_of(s.issues.begin(), s.issues.end(),
+                           [&](const issue& i) { return i.operation == for_operation; });
+      });
+      if (!uses) continue;
+      steps.front().gap += (streams - there) * creation_time(e_.t);
+      return;
+    }
+  }
+
+  const evidence& e_;
+  const made how_;
+  program changed_;
+  std::optional<std::size_t> reused_;  // of the program's streams, those that are left
+};
 
 // The time that the busiest engine needs: streams make no run shorter than that.
 nanoseconds least_of(const overlap_facts& o) {
@@ -117,23 +188,24 @@ nanoseconds gain_of_streams(const evidence& e, const program& changed) {
   return std::min(e.gain(changed), most);
 }
 
-nanoseconds gain_of_dividing(const evidence& e, const std::vector<divisible_stream>& streams) {
-  program changed = e.p;
-  for (const divisible_stream& one : streams) divide(e, changed, one);
-  return gain_of_streams(e, changed);
+nanoseconds gain_of_dividing(const evidence& e, const std::vector<divisible_stream>& streams,
+                             made how) {
+  division d(e, how);
+  for (const divisible_stream& one : streams) d.divide(one);
+  return gain_of_streams(e, d.changed());
 }
 
 // All of the gain is that the work leaves the default stream, whose rules hold other streams: that
 // is another thing to change.
-bool gains_by_leaving(const evidence& e, const divisible_stream& one, nanoseconds gain) {
+bool gains_by_leaving(const evidence& e, const divisible_stream& one, made how, nanoseconds gain) {
   if (e.p.streams[one.stream].kind != stream_kind::legacy) return false;
   const divisible_stream together{one.stream, one.operations, {one.operations}};
-  return !e.worth(gain - std::min(gain, gain_of_dividing(e, {together})));
+  return !e.worth(gain - std::min(gain, gain_of_dividing(e, {together}, how)));
 }
 
 // The streams that are worth being divided, and what that gains. It is one thing to change, and one
 // cost, in however many streams it is; streams that wait for each other gain only together.
-nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& found) {
+nanoseconds find_divisible(const evidence& e, made how, std::vector<divisible_stream>& found) {
   const std::vector<std::vector<number>> streams = by_stream(e.t);
   std::vector<divisible_stream> all, best;
   nanoseconds cost = 0;
@@ -141,8 +213,8 @@ nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& fou
     if (streams[s].size() < 4 || are_of_one_copy_engine(e.t, streams[s])) continue;
     divisible_stream one{s, streams[s], groups_of(e.t, streams[s])};
     if (one.groups.size() < 2) continue;
-    const nanoseconds gain = gain_of_dividing(e, {one});
-    if (e.worth(gain) && gains_by_leaving(e, one, gain)) continue;
+    const nanoseconds gain = gain_of_dividing(e, {one}, how);
+    if (e.worth(gain) && gains_by_leaving(e, one, how, gain)) continue;
     if (e.worth(gain)) found.push_back(one);
     if (e.worth(gain) && gain > cost) {
       cost = gain;
@@ -152,13 +224,14 @@ nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& fou
   }
   // Those that gain by themselves; all, where that gains more than a little beyond it.
   if (found.size() > 1) {
-    if (const nanoseconds gain = gain_of_dividing(e, found); gain >= cost)
+    if (const nanoseconds gain = gain_of_dividing(e, found, how); gain >= cost)
       cost = gain;
     else
       found = std::move(best);
   }
   if (all.size() > found.size() && all.size() > 1) {
-    if (const nanoseconds gain = gain_of_dividing(e, all); gain > cost && e.worth(gain - cost)) {
+    if (const nanoseconds gain = gain_of_dividing(e, all, how);
+        gain > cost && e.worth(gain - cost)) {
       cost = gain;
       found = std::move(all);
     }
@@ -166,12 +239,24 @@ nanoseconds find_divisible(const evidence& e, std::vector<divisible_stream>& fou
   return cost;
 }
 
+// The default stream's rules hold work, and streams that they do not hold gain nothing either as
+// long as the work is in one of them: both are to be changed together.
+bool is_held_by_default_stream(const evidence& e) {
+  if (held_by(e.t, trace::wait_cause::legacy_barrier).empty()) return false;
+  return !e.worth(e.gain(division(e, made::non_blocking).changed()));
+}
+
 }  // namespace
 
 void find_independent_work(const evidence& e, findings& out) {
   if (overlaps_enough(e.overlap)) return;
   std::vector<divisible_stream> found;
-  const nanoseconds cost = find_divisible(e, found);
+  made how = made::as_theirs;
+  nanoseconds cost = find_divisible(e, how, found);
+  if (found.empty() && is_held_by_default_stream(e)) {
+    how = made::non_blocking;
+    cost = find_divisible(e, how, found);
+  }
   if (found.empty()) return;
 
   std::size_t groups = 0;
@@ -200,8 +285,19 @@ void find_independent_work(const evidence& e, findings& out) {
       found.size() == 1 ? "" : "for each of them ",
       std::min(streams_instead, found[0].groups.size()), found.size() == 1 ? "" : " for each",
       text_of_time(cost));
+  if (how == made::non_blocking) {
+    f.title += ", with work of the default stream between them";
+    f.why +=
+        " The default stream and the streams of cudaStreamCreate wait for each other, so that its "
+        "work separates these groups in several such streams as well.";
+    f.change +=
+        " They gain only if the default stream does not hold them: create all streams with "
+        "cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), or give the work of the "
+        "default stream a stream of its own, and order what needs it with events.";
+  }
   f.cost = cost;
   add_operations(e.t, f, operations);
+  if (how == made::non_blocking) describe(e.t, f, held_by(e.t, trace::wait_cause::legacy_barrier));
   if (found.size() > 1) {
     constexpr std::size_t most_names = 8;
     const bool more = names.size() > most_names;
