@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <queue>
-#include <tuple>
 
+#include "analysis/call_rules.hpp"
 #include "analysis/driver_costs.hpp"
 #include "analysis/first_uses.hpp"
 #include "analysis/program.hpp"
@@ -190,8 +190,22 @@ void guided_run::granted(number operation, std::uint64_t blocks) {
        operation, blocks);
 }
 
+const timing_profile* timing_of(const trace::trace& recorded) {
+  if (recorded.head.clock != trace::clock_kind::modelled) return nullptr;
+  const profile* known = find_profile(recorded.head.profile);
+  return known == nullptr ? nullptr : &known->timing;
+}
+
+// What waking up took a call whose wait was over then, as far as it is known.
+nanoseconds waking_of(const program& p, const trace::call& c, nanoseconds released) {
+  if (c.blocked == 0 || c.blocked_on == none) return 0;
+  const nanoseconds waited = c.blocked - std::min(c.blocked, p.wakes.soon);
+  const nanoseconds expected = p.wakes.after(waited, p.tasks[c.blocked_on].what);
+  return expected <= c.end - released ? expected : 0;
+}
+
 // Splits a call's own time around its wait, so that a replay returns when the recorded call did.
-void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
+void time_step(const trace::trace& recorded, const program& p, const trace::call& c, step& s) {
   const nanoseconds whole = c.end - c.begin;
   const nanoseconds own = whole - std::min(whole, c.blocked);
   const number waited = s.first.scope != wait_scope::nothing ? s.first.target : c.blocked_on;
@@ -204,6 +218,7 @@ void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
     return queued > from ? std::min(queued, c.end) - from : 0;
   };
   if (s.first.scope != wait_scope::nothing) {
+    s.first.is_awake = true;
     s.before = std::min(own, released - c.begin - std::min(released - c.begin, c.blocked));
     s.between = own - s.before;
     for (issue& i : s.issues) i.offset = std::min(s.between, queued_after(i, released));
@@ -212,6 +227,9 @@ void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
   // A thread that slept takes longer to go on; the recorded wait has that in it.
   s.after = c.blocked > 0 ? c.end - released : 0;
   if (released == c.begin) s.after = std::min(own, s.after);
+  const nanoseconds waking = std::min(s.after, waking_of(p, c, released));
+  s.last.is_awake = class_of(c.name) == call_class::query || (c.blocked > 0 && waking == 0);
+  if (!s.last.is_awake) s.after -= waking;
   s.between = own - std::min(own, s.after);
   for (issue& i : s.issues) {
     i.offset = queued_after(i, c.begin);
@@ -222,6 +240,10 @@ void time_step(const trace::trace& recorded, const trace::call& c, step& s) {
 
 void time_host(const trace::trace& recorded, program& p) {
   nanoseconds last = 0;
+  if (const timing_profile* timing = timing_of(recorded)) {
+    p.wakes = {rounded_ns(timing->wake_ns), rounded_ns(timing->long_wake_ns),
+               rounded_ns(timing->long_wait_ns)};
+  }
   const thread_order order(recorded, p);
   for (number thread = 0; thread < p.threads.size(); ++thread) {
     nanoseconds end = 0;
@@ -230,7 +252,7 @@ void time_host(const trace::trace& recorded, program& p) {
       s.pauses = order.pauses(thread, end, c.begin);
       s.gap = c.begin - std::min(c.begin, end);
       end = std::max(end, c.end);
-      time_step(recorded, c, s);
+      time_step(recorded, p, c, s);
     }
     last = std::max(last, end);
   }
@@ -238,73 +260,6 @@ void time_host(const trace::trace& recorded, program& p) {
     if (o.ended != never) last = std::max(last, o.ended);
   }
   p.tail = recorded.end - std::min(recorded.end, last);
-}
-
-const timing_profile* timing_of(const trace::trace& recorded) {
-  if (recorded.head.clock != trace::clock_kind::modelled) return nullptr;
-  const profile* known = find_profile(recorded.head.profile);
-  return known == nullptr ? nullptr : &known->timing;
-}
-
-// A call that brings an operation, when it came to its stream.
-struct brought_operation {
-  nanoseconds queued = 0;
-  number thread = none;
-  std::size_t step = 0, issue = 0;
-
-  [[nodiscard]] auto key() const { return std::tuple(queued, thread, step, issue); }
-};
-
-std::vector<brought_operation> brought_operations(const trace::trace& recorded, const program& p) {
-  std::vector<brought_operation> all;
-  for (number thread = 0; thread < p.threads.size(); ++thread) {
-    for (std::size_t i = 0; i < p.threads[thread].size(); ++i) {
-      const std::vector<issue>& issues = p.threads[thread][i].issues;
-      for (std::size_t k = 0; k < issues.size(); ++k) {
-        const command& c = p.tasks[issues[k].operation].what;
-        const bool work = c.kind == command_kind::kernel || c.kind == command_kind::copy ||
-                          c.kind == command_kind::fill;
-        if (work && c.order == command_order::in_stream)
-          all.push_back({recorded.operations[issues[k].operation].queued, thread, i, k});
-      }
-    }
-  }
-  std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.key() < b.key(); });
-  return all;
-}
-
-// Takes what calls paid for bringing work out of their own time: the replay finds it anew.
-void time_driver(const trace::trace& recorded, program& p) {
-  const timing_profile* timing = timing_of(recorded);
-  if (timing == nullptr) return;
-  p.contended = timing->contended_ns;
-  p.other_stream = timing->other_stream_ns;
-  driver_costs costs(p);
-  if (costs.nothing()) return;
-  for (const brought_operation& b : brought_operations(recorded, p)) {
-    step& s = p.threads[b.thread][b.step];
-    const task& what = p.tasks[s.issues[b.issue].operation];
-    nanoseconds paid = what.what.kind == command_kind::kernel ? costs.for_stream(what.stream) : 0;
-    // When it came to pay depends on how many it paid for: as many as were there then.
-    const nanoseconds then = b.queued - std::min(b.queued, paid);
-    const auto came = [&](std::size_t others) {
-      return then - std::min(then, costs.for_others(others));
-    };
-    std::size_t others = 0;
-    while (others < p.threads.size() && costs.others(b.thread, came(others)) != others) ++others;
-    if (others == p.threads.size()) others = 0;
-    costs.brings(b.thread, came(others));
-    paid += costs.for_others(others);
-    issue& own = s.issues[b.issue];
-    const nanoseconds before = b.issue == 0 ? 0 : s.issues[b.issue - 1].offset;
-    const bool told = own.offset >= before + paid && s.between >= paid;
-    own.brings = told ? bringing::paid : bringing::counted;
-    if (!told) continue;
-    for (std::size_t k = b.issue; k < s.issues.size(); ++k)
-      s.issues[k].offset -= std::min(s.issues[k].offset, paid);
-    s.between -= paid;
-    s.brought += paid;
-  }
 }
 
 // How far the replay's operations end from where the recorded ones did, all of them together.
@@ -484,7 +439,7 @@ program program_of(const trace::trace& recorded) {
   time_starts(recorded, p);
   time_transfers(recorded, p);
   time_host(recorded, p);
-  time_driver(recorded, p);
+  time_driver(recorded, timing_of(recorded), p);
   settle_shared_kernels(recorded, p);
   return p;
 }

@@ -18,14 +18,18 @@ class driver_costs {
   explicit driver_costs(const program& p)
       : contended_(p.contended), other_stream_(p.other_stream) {}
 
+  // Whether what was brought then counts at that time.
+  [[nodiscard]] static bool is_soon(nanoseconds brought, nanoseconds now) {
+    return brought <= now && brought + brought_soon_ns > now;
+  }
+
   [[nodiscard]] bool nothing() const { return contended_ == 0 && other_stream_ == 0; }
 
   // How many other threads brought work soon before that time, and what that costs.
   [[nodiscard]] std::size_t others(number thread, nanoseconds now) const {
-    return static_cast<std::size_t>(
-        std::count_if(brought_.begin(), brought_.end(), [&](const auto& one) {
-          return one.first != thread && one.second <= now && one.second + brought_soon_ns > now;
-        }));
+    return static_cast<std::size_t>(std::count_if(
+        brought_.begin(), brought_.end(),
+        [&](const auto& one) { return one.first != thread && is_soon(one.second, now); }));
   }
   [[nodiscard]] nanoseconds for_others(std::size_t others) const {
     return others == 0 ? 0 : rounded_ns(static_cast<double>(others) * contended_);
@@ -44,5 +48,9 @@ class driver_costs {
   std::map<number, nanoseconds> brought_;  // by thread: when it did last
   number last_ = none;
 };
+
+// What calls paid is taken out of their own time (brought_work.cpp); null: nothing is known of
+// that.
+void time_driver(const trace::trace& recorded, const timing_profile* timing, program& p);
 
 }  // namespace sb::analysis

@@ -43,6 +43,14 @@ void wait_first(const trace::trace& t, step& s, number operation) {
   for (issue& k : s.issues) k.offset += later;
 }
 
+// What was sent from there comes back to it, in the order of its stream: the host has nothing to do
+// with that memory in between.
+bool comes_back(const trace::trace& t, const program& p, number sent, number back) {
+  return t.operations[sent].direction == copy_direction::host_to_device &&
+         t.operations[back].direction == copy_direction::device_to_host &&
+         p.tasks[sent].stream == p.tasks[back].stream;
+}
+
 }  // namespace
 
 pinning pinning_of(const trace::trace& t, const std::vector<number>& copies) {
@@ -88,7 +96,9 @@ void wait_before_reuse(const trace::trace& t, program& p, const std::vector<numb
             these.contains(k.operation) ? on_host(t, k.operation) : nullptr;
         if (r == nullptr) continue;
         const auto [before, first] = last.try_emplace({r->allocation, r->offset}, k.operation);
-        if (!first) wait_first(t, s, std::exchange(before->second, k.operation));
+        if (first) continue;
+        const number other = std::exchange(before->second, k.operation);
+        if (!comes_back(t, p, other, k.operation)) wait_first(t, s, other);
       }
       if (waits) last.clear();
     }

@@ -24,7 +24,7 @@ void add_pinning(const trace::trace& t, program& p, const std::vector<number>& c
 
 // With pinned memory a call returns before its copy is done. Where a copy uses memory that one
 // before it used, and the thread does not wait in between, it does so in front of its own code
-// there: that may fill the memory again.
+// there: that may fill the memory again. Not where it brings back what was sent from there.
 void wait_before_reuse(const trace::trace& t, program& p, const std::vector<number>& copies);
 
 // "takes about 281 µs for 4 MiB (counted in the cost), …"

@@ -8,6 +8,7 @@
 #include "analysis/call_rules.hpp"
 #include "analysis/sort_stably.hpp"
 #include "model/occupancy.hpp"
+#include "model/stream_rules.hpp"
 
 namespace sb::analysis {
 
@@ -221,6 +222,11 @@ double share_of_device(const trace::trace& t, number operation) {
   const kernel_shape shape = shape_of(o);
   return std::min(1.0, static_cast<double>(shape.blocks) /
                            static_cast<double>(blocks_at_once(device_of(t, o), shape)));
+}
+
+nanoseconds waking::after(nanoseconds waited, const command& ended) const {
+  const bool large = ended.kind == command_kind::copy && ended.bytes >= separate_copy_bytes;
+  return waited >= long_wait || (waited > 0 && large) ? late : soon;
 }
 
 program skeleton_of(const trace::trace& recorded) {

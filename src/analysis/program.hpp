@@ -30,6 +30,7 @@ enum class wait_scope : std::uint8_t {
 struct host_wait {
   wait_scope scope = wait_scope::nothing;
   number target = none;
+  bool is_awake = false;  // what waking up takes is in the call's own time, or there is none
 };
 
 // What a call pays in the driver for bringing an operation; driver_costs.hpp.
@@ -37,6 +38,14 @@ enum class bringing : std::uint8_t {
   nothing,  // and others pay nothing for it
   counted,  // nothing that could be told from the rest of its time, but others do
   paid,
+};
+
+// What a thread takes to go on when its wait is over, where that is known.
+struct waking {
+  nanoseconds soon = 0, late = 0;
+  nanoseconds long_wait = 0;  // behind which it is late, as it is behind a large copy
+
+  [[nodiscard]] nanoseconds after(nanoseconds waited, const command& ended) const;
 };
 
 // A call gives an operation to its stream, `offset` after its first wait was over. What it pays for
@@ -124,6 +133,7 @@ struct program {
   double copy_look = 0;        // of an idle copy engine, for each other stream with copies
   double contended = 0;        // model/timing_profile.hpp
   double other_stream = 0;     // the same
+  waking wakes;
   start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations

@@ -39,6 +39,7 @@ void replay_run::advance(number thread) {
         break;
       case stage::issuing: {
         if (t.base == never) {
+          if (!wakes(thread, s.first)) return;
           end_wait(thread, s.first);
           t.base = now_;
         }
@@ -72,6 +73,7 @@ void replay_run::advance(number thread) {
         break;
       case stage::returns:
         if (t.base == never) {
+          if (!wakes(thread, s.last)) return;
           end_wait(thread, s.last);
           t.base = now_;
           if (s.after != 0) return at(now_ + s.after, event_kind::thread_goes_on, thread);
@@ -173,7 +175,20 @@ bool replay_run::begin_wait(number thread, const host_wait& w) {
     return false;
   }
   waiters_.emplace_back(scheduler_.wait(*target), thread);
+  threads_[thread].is_asleep = true;
   return true;
+}
+
+// Its wait is over. False: it comes back here when it has woken up.
+bool replay_run::wakes(number thread, const host_wait& w) {
+  thread_state& t = threads_[thread];
+  if (!std::exchange(t.is_asleep, false)) return true;
+  t.awaited_last = last_ended_;
+  if (w.is_awake || last_ended_ == none) return true;
+  const nanoseconds time = program_.wakes.after(now_ - t.waiting, program_.tasks[last_ended_].what);
+  if (time == 0) return true;
+  at(now_ + time, event_kind::thread_goes_on, thread);
+  return false;
 }
 
 void replay_run::end_wait(number thread, const host_wait& w) {
@@ -181,7 +196,7 @@ void replay_run::end_wait(number thread, const host_wait& w) {
   call_times& times = result_.steps[thread][t.step];
   if (now_ > t.waiting) {
     times.blocked += now_ - t.waiting;
-    times.blocked_on = last_ended_;
+    times.blocked_on = t.awaited_last;
   }
   // Named even when there was nothing to wait for: it says which stream or event was meant.
   if (w.scope == wait_scope::operation) {

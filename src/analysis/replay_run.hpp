@@ -54,8 +54,10 @@ class replay_run {
     bool pauses = false;    // its own code before that is done
     std::size_t issued = 0;
     enum class price : std::uint8_t { others, stream, none } due = price::others;  // of the next
-    nanoseconds base = 0;     // issues are counted from here
-    nanoseconds waiting = 0;  // since
+    nanoseconds base = 0;        // issues are counted from here
+    nanoseconds waiting = 0;     // since
+    bool is_asleep = false;      // it waited, and has not gone on yet
+    number awaited_last = none;  // what ended its wait
   };
 
   void at(nanoseconds time, event_kind kind, number what, std::uint64_t blocks = 0,
@@ -66,6 +68,7 @@ class replay_run {
   void let_go(number thread, number lock);
   [[nodiscard]] nanoseconds reached(const thread_point& p) const;
   bool begin_wait(number thread, const host_wait& w);
+  bool wakes(number thread, const host_wait& w);
   void end_wait(number thread, const host_wait& w);
   bool pay(number thread, const issue& next);
   bool give(number thread, number operation);

@@ -28,6 +28,8 @@ class Advice(unittest.TestCase):
         for name in ("advice", "copy_queues", "divided", "event_waits", "first_uses", "held_lock", "host_code", "launches",
                      "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
+        command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
+                PROGRAM.with_name("default_streams.cu"))
 
     @classmethod
     def tearDownClass(cls):
@@ -82,6 +84,21 @@ class Advice(unittest.TestCase):
         before, after = (self.facts("held_lock", what)[0] for what in ("as_is", "applied"))
         self.assertGreater(after["run"]["length"], before["run"]["length"])
         self.assertEqual(before["findings"], [])
+
+    def test_threads_that_bring_work_at_the_same_time_are_replayed_as_they_ran(self):
+        """What a call pays for others depends on when each of them came to pay."""
+        for what, threads in (("waits", 3), ("waits", 6), ("copies", 3), ("copies", 8)):
+            run = self.facts("default_streams", what, threads)[0]["run"]
+            self.assertLess(abs(run["modelled"] - run["length"]), 100, (what, threads))
+
+    def test_calls_that_wait_only_when_others_do_not_wake_up_then(self):
+        """A synchronisation behind copies that are done costs its call alone."""
+        for self.device in ("h200", "v100", "gtx1050"):
+            before, after = (self.facts("default_streams", what, 3)[0] for what in ("copies", "waits"))
+            gained = before["run"]["length"] - after["run"]["length"]
+            cost, = (f["cost"] for f in before["findings"] if f["rule"] == "synchronous-copy-in-loop")
+            self.assertNotIn("synchronous-copy-in-loop", [f["rule"] for f in after["findings"]])
+            self.assertLessEqual(abs(cost - gained) * 100, 3 * gained, (self.device, cost, gained))
 
     def lengths_of_first_uses(self, what):
         """What is said of a run, and how long it is when kernels are loaded before it."""
