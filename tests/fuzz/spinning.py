@@ -37,6 +37,7 @@ class Spinning(lines.Lines):
         self.lines, self.depth, self.fresh = [], 1, 0
         self.shared = []
         self.places = list(range(0, 32))
+        self.orders = list(range(48, 64))
         rng.shuffle(self.places)
 
     # --- what they wait at
@@ -73,8 +74,9 @@ class Spinning(lines.Lines):
     def lock(self):
         """One at a time, in any order."""
         of_grid = self.rng.random() < 0.5
+        # What one lock guards no other does, unless it is added to at once.
+        kept = f"out[{PLACES - 2 - SLOTS * (8 + self.places[-1] if of_grid else self.rng.randrange(8))}]"
         place = self.place() if of_grid else self.cell()
-        kept = f"out[{PLACES - 2 - SLOTS * self.rng.randrange(8)}]"
         done = self.name_of("done")
         self.emit(f"for (bool {done} = false; !{done};) {{")
         self.emit(f"  if (atomicCAS(&{place}, 0u, 1u) == 0u) {{")
@@ -106,7 +108,7 @@ class Spinning(lines.Lines):
         self.emit("}")
 
     def blocks_in_order(self):
-        place, kept = self.place(), f"sums[{48 + self.rng.randrange(16)}]"
+        place, kept = self.place(), f"sums[{self.orders.pop()}]"
         first = self.rng.choice(["0", "live - 1"])
         self.emit(f"if (t == {first}) {{")
         self.emit(f"  while (spin_look(&{place}) != block) {{}}")
