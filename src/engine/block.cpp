@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t shared_alignment = 128;
 constexpr std::uint32_t switches_between_looks = 4096;
+constexpr std::uint32_t switches_between_wakes = 16;
 constexpr std::uint64_t longest_turn_ns = 1'000'000;
 constexpr int looks_of_a_turn = 8;  // in modelled time
 // A thread that takes longer than this between two yields does more than look at a flag.
@@ -88,7 +89,8 @@ void block::begin(kernel_run& r, std::uint64_t i) {
     threads_[t].place = 0;
     threads_[t].streak = 0;
     threads_[t].clock_ns = 0;
-    threads_[t].slept = false;
+    threads_[t].wake_ns = 0;
+    threads_[t].due = threads_[t].slept = threads_[t].vain = false;
   }
   if (!stops()) return;
   races.start(r.races);
@@ -99,8 +101,9 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   live_ = count_;
   ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
   next_wake_ns_ = 0;
+  napping_ = 0;
   naps = false;
-  spun_ns = 0;
+  spun_ns = alarm_ns = 0;
   barrier_count_ = 0;
   barrier_total_ = 0;
 }
@@ -164,9 +167,11 @@ device_thread* block::next_to_run() {
   if (run->cancelled.load(std::memory_order_relaxed) || held) return nullptr;
   if (fresh_ < count_) return start_fresh();
   if (ready_.count == 0 || idle_yields_ >= ready_.count) return nullptr;
-  if (switches_left_ == 0) return nullptr;
+  if (switches_left_ == 0 || gives_way_to_sleepers()) return nullptr;
   --switches_left_;
-  return ready_.pop();
+  device_thread* next = ready_.pop();
+  next->due = false;
+  return next;
 }
 
 void block::park(device_thread& t) {
@@ -178,21 +183,22 @@ void block::park(device_thread& t) {
 }
 
 // Whether `looks` at memory took so long that there was more than looks; not in modelled time.
-bool block::works(std::uint64_t begin_ns, std::uint32_t looks) const {
+bool block::works(std::uint32_t looks) const {
   if (model_ns != 0) return false;
-  return steady_ns() - begin_ns > first_look_ns + longest_look_ns * looks;
+  return steady_ns() - begin_ns_ > first_look_ns + longest_look_ns * looks;
 }
 
 block_outcome block::resume(worker& w) {
   on = &w;
-  held = false;
+  held = turn_over_ = false;
   idle_yields_ = 0;
   yields_ = 0;
   got_on_ = false;
   woken_ = vain_ = 0;
   switches_left_ = switches_between_looks;
-  const std::uint64_t begin_ns = steady_ns();
+  begin_ns_ = steady_ns();
   int looks_left = looks_of_a_turn;
+  if (sleeping_.count != 0 && !has_due()) release_sleepers(now_ns());
   for (;;) {
     if (device_thread* next = next_to_run()) {
       races.enter();
@@ -204,21 +210,22 @@ block_outcome block::resume(worker& w) {
     if (failed) return block_outcome::failed;
     if (live_ == 0)
       return failure.error == status::success ? block_outcome::done : block_outcome::failed;
-    if (held) return block_outcome::more;
+    if (held || turn_over_) return block_outcome::more;
     if (switches_left_ == 0) {
       // In modelled time nothing may depend on how fast this machine is.
       const bool is_long =
-          model_ns != 0 ? --looks_left == 0 : steady_ns() - begin_ns > longest_turn_ns;
+          model_ns != 0 ? --looks_left == 0 : steady_ns() - begin_ns_ > longest_turn_ns;
       if (is_long) return block_outcome::more;
       switches_left_ = switches_between_looks;
       continue;
     }
     if (sleeping_.count != 0) {
       const std::uint64_t now = now_ns();
-      if (now >= next_wake_ns_ && !has_dozed(begin_ns)) {
+      if (now >= next_wake_ns_ && !has_dozed()) {
         release_sleepers(now);
         continue;
       }
+      wake_ns = next_wake_ns_;
     }
     if (converging_.count != 0) {
       resolve_converging();
@@ -226,13 +233,12 @@ block_outcome block::resume(worker& w) {
     }
     if (failure.error != status::success) return block_outcome::failed;
     if (ready_.count != 0) {
-      return works(begin_ns, yields_) ? block_outcome::more : block_outcome::spinning;
+      return works(yields_) ? block_outcome::more : block_outcome::spinning;
     }
     if (at_grid_.count == live_) return block_outcome::at_grid;
     if (sleeping_.count != 0) {
-      wake_ns = next_wake_ns_;
       // Resumed before anybody was to wake, it is what it was.
-      if (got_on_ || woken_ != 0) naps = looked_in_vain() && !works(begin_ns, woken_);
+      if (got_on_ || woken_ != 0) naps = looked_in_vain() && !works(woken_);
       return block_outcome::sleeping;
     }
     failure.error = status::launch_failure;
@@ -383,11 +389,15 @@ void block::resolve_converging() {
 }
 
 void block::sleep_until(device_thread& t, std::uint64_t ns) {
+  t.vain = false;
   if (now_ns() < ns) sleep(t, ns);
 }
 
 void block::sleep(device_thread& t, std::uint64_t ns) {
   t.wake_ns = ns;
+  t.asleep_ns = model_ns;
+  t.naps = std::exchange(t.vain, false);
+  if (t.naps) ++napping_;
   if (sleeping_.count == 0 || ns < next_wake_ns_) next_wake_ns_ = ns;
   sleeping_.push(&t);
   idle_yields_ = 0;
@@ -397,18 +407,34 @@ void block::sleep(device_thread& t, std::uint64_t ns) {
 
 // Whether sleepers that are due again should let other blocks run first. In modelled time none is
 // due twice in a turn.
-bool block::has_dozed(std::uint64_t begin_ns) const {
+bool block::has_dozed() const {
   if (woken_ == 0 || model_ns != 0) return false;
-  return looked_in_vain() || steady_ns() - begin_ns > longest_doze_ns;
+  return looked_in_vain() || steady_ns() - begin_ns_ > longest_doze_ns;
 }
 
+// Threads that always have something to do, as those that look until some time, do not keep others
+// from waking. Answers whether the turn is over. (Who looks in vain is soon through with it.)
+bool block::gives_way_to_sleepers() {
+  if (sleeping_.count == 0 || has_due() || switches_left_ % switches_between_wakes != 0)
+    return false;
+  const std::uint64_t now = now_ns();
+  if (now < next_wake_ns_ || looked_in_vain()) return false;
+  turn_over_ = has_dozed();
+  if (!turn_over_) release_sleepers(now);
+  return turn_over_;
+}
+
+// They go before those that are awake, in the order in which they were to.
 void block::release_sleepers(std::uint64_t now) {
-  thread_list rest;
+  if (now < next_wake_ns_) return;
+  thread_list rest, due;
   next_wake_ns_ = ~std::uint64_t{0};
   while (sleeping_.count != 0) {
     device_thread* t = sleeping_.pop();
     if (t->wake_ns <= now) {
-      ready_.push(t);
+      if (t->naps) --napping_;
+      t->due = true;
+      due.push_by_wake(t);
       ++woken_;
     } else {
       if (t->wake_ns < next_wake_ns_) next_wake_ns_ = t->wake_ns;
@@ -416,17 +442,24 @@ void block::release_sleepers(std::uint64_t now) {
     }
   }
   sleeping_ = rest;
+  due.take(ready_);
+  ready_ = due;
   idle_yields_ = 0;
 }
 
 void block::spin(device_thread& t, std::uint64_t value) {
   const bool same = t.seen == value;
   t.seen = value;
-  if (!same) progress();
-  if (!std::exchange(t.slept, false))
+  if (!same) {
+    progress();
+    t.vain = false;
+  }
+  if (!std::exchange(t.slept, false)) {
     yield(t);
-  else if (same)
+  } else if (same) {
+    t.vain = true;
     ++vain_;
+  }
 }
 
 void block::yield(device_thread& t) {

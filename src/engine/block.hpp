@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/device_abi.hpp"
@@ -50,14 +51,18 @@ void complete_warp(lane_call* const* calls, std::uint32_t present);
 struct device_thread {
   abi::thread_context context{};  // first: the address is the same
   device_thread* next = nullptr;
-  fiber* on = nullptr;  // from its start to its end
-  std::uint64_t wake_ns = 0;
+  fiber* on = nullptr;          // from its start to its end
+  std::uint64_t wake_ns = 0;    // when its sleep is over, or was the last time
   std::uint64_t seen = 0;       // what its spin loop saw last
   std::uint32_t place = 0;      // of an active_mask call: greater the later lanes come to it
   std::uint64_t clock_ns = 0;   // last clock value given out
   std::uint64_t streak_ns = 0;  // when the present series of clock reads began
   std::uint32_t streak = 0;
-  bool slept = false;  // since its loop last told what it saw
+  bool due = false;             // its sleep is over and it has not run yet
+  bool slept = false;           // since its loop last told what it saw
+  bool vain = false;            // since it last slept its loop saw what it saw before
+  bool naps = false;            // it sleeps, and looked in vain before
+  std::uint64_t asleep_ns = 0;  // modelled: since when
   int predicate = 0;
   lane_call call;
 };
@@ -74,6 +79,14 @@ struct thread_list {
     else
       first = t;
     last = t;
+    ++count;
+  }
+  void push_by_wake(device_thread* t) {  // behind those that wake before it, or with it
+    device_thread** place = &first;
+    if (last != nullptr && last->wake_ns <= t->wake_ns) return push(t);
+    while (*place != nullptr && (*place)->wake_ns <= t->wake_ns) place = &(*place)->next;
+    if (*place == nullptr) return push(t);
+    t->next = std::exchange(*place, t);
     ++count;
   }
   device_thread* pop() {
@@ -124,10 +137,11 @@ struct alignas(64) block {
   std::uint64_t index = 0;    // where it began; go_on() leaves it
   bool unfinished = false;    // gave up a turn half done; guarded by the pool
   bool in_vain = false;       // its last turn led nowhere; see turn_was_in_vain()
-  std::uint64_t wake_ns = 0;  // outcome sleeping; may lie in the past
+  std::uint64_t wake_ns = 0;  // of the first of its sleepers, if it has some; may lie in the past
   bool naps = false;  // outcome sleeping: its threads looked at memory in vain before they slept
   bool asked_time = false;     // one of its threads has, since somebody took note
   std::uint64_t spun_ns = 0;   // modelled: since when it waits for memory that others write
+  std::uint64_t alarm_ns = 0;  // modelled: when its sleepers are to go on; 0: nobody takes care
   std::uint64_t model_ns = 0;  // the time, when it is modelled; 0: the real clock
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them
@@ -160,6 +174,13 @@ struct alignas(64) block {
 
   // The time of the device.
   [[nodiscard]] std::uint64_t now_ns() const { return model_ns != 0 ? model_ns : steady_ns(); }
+  // Fiber mode: what its threads are shown of it. None of them sees a time at which one that sleeps
+  // should have been awake: who looks at memory until then would give up before it was written.
+  [[nodiscard]] std::uint64_t shown(std::uint64_t now, const device_thread& to) const {
+    if (sleeping_.count != 0) now = std::min(now, next_wake_ns_);
+    if (has_due()) now = std::min(now, ready_.first->wake_ns);
+    return std::max(now, to.wake_ns);
+  }
 
   // Gets ready to run block `index` of `run`.
   void begin(kernel_run& run, std::uint64_t index);
@@ -216,7 +237,13 @@ struct alignas(64) block {
   void turn_was_in_vain(block_outcome outcome);
   // Whether something happened in the last turn but sleep and looks at memory.
   [[nodiscard]] bool got_on() const { return got_on_; }
+  [[nodiscard]] bool woke() const { return woken_ != 0; }  // one of its sleepers did
   [[nodiscard]] bool has_sleepers() const { return sleeping_.count != 0; }
+  // Each of them looks at memory again and again, and did so in vain before it slept.
+  [[nodiscard]] bool only_naps() const {
+    return sleeping_.count != 0 && napping_ == sleeping_.count;
+  }
+  [[nodiscard]] std::uint64_t longest_asleep_ns() const { return sleeping_.first->asleep_ns; }
   void grid_released();  // all blocks arrived: the threads go on at the next resume
 
   // For device code, on the fiber of `t`.
@@ -225,6 +252,7 @@ struct alignas(64) block {
   std::uint32_t active_mask(device_thread& t, std::uint32_t place);
   void sleep_until(device_thread& t, std::uint64_t ns);
   // Lets the others run even when the time has come: a short sleep may be over before it begins.
+  // One between looks at memory in vain is a nap.
   void sleep(device_thread& t, std::uint64_t ns);
   void yield(device_thread& t);
   // The others of the block have a turn each; all blocks do if it is held.
@@ -261,8 +289,10 @@ struct alignas(64) block {
   void release_barrier();
   void catch_up(device_thread& t);
   void release_sleepers(std::uint64_t now);
-  [[nodiscard]] bool works(std::uint64_t begin_ns, std::uint32_t looks) const;
-  [[nodiscard]] bool has_dozed(std::uint64_t begin_ns) const;
+  [[nodiscard]] bool has_due() const { return ready_.count != 0 && ready_.first->due; }
+  [[nodiscard]] bool gives_way_to_sleepers();
+  [[nodiscard]] bool works(std::uint32_t looks) const;
+  [[nodiscard]] bool has_dozed() const;
   [[nodiscard]] bool looked_in_vain() const { return !got_on_ && woken_ != 0 && vain_ == woken_; }
   void resolve_converging();
   void try_warp(std::uint32_t warp);
@@ -288,9 +318,12 @@ struct alignas(64) block {
   std::uint32_t idle_yields_ = 0;  // yields since anything changed
   std::uint32_t yields_ = 0;       // since the resume
   std::uint32_t switches_left_ = 0;
-  bool got_on_ = false;      // since the resume something happened but sleep and looks at memory
-  std::uint32_t woken_ = 0;  // threads whose sleep was over, since the resume
-  std::uint32_t vain_ = 0;   // of them: those whose loop then saw what it saw before
+  std::uint32_t napping_ = 0;   // of those that sleep
+  std::uint64_t begin_ns_ = 0;  // of the turn, by the real clock
+  bool turn_over_ = false;      // others wait for their turn behind sleepers that are due again
+  bool got_on_ = false;         // since the resume something happened but sleep and looks at memory
+  std::uint32_t woken_ = 0;     // threads whose sleep was over, since the resume
+  std::uint32_t vain_ = 0;      // of them: those whose loop then saw what it saw before
 };
 
 }  // namespace sb::engine

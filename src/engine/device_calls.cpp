@@ -118,8 +118,12 @@ void lane_leaves(thread_context* self, std::uint32_t thread) { block_of(self).la
 
 // --- time
 
-// Reads that follow each other this closely are a loop on the clock.
+// Reads of a thread that follow each other this closely are a loop on the clock. By the real clock
+// all threads of a block that have fibers may have read it in between.
 constexpr std::uint64_t streak_gap_ns = 1000;
+std::uint64_t streak_gap(const block& b) {
+  return b.has_fibers() && b.model_ns == 0 ? streak_gap_ns * b.run->threads : streak_gap_ns;
+}
 constexpr std::uint32_t streak_begins = 32;
 constexpr std::uint64_t least_step_ns = 2;
 
@@ -166,10 +170,10 @@ std::uint64_t read_clock(thread_context* self) {
   device_thread& t = thread_of(self);
   b.asked_time = true;
   const std::uint64_t real = b.now_ns();
-  std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : real;
+  std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : b.shown(real, t);
   b.loop.real_ns = real;
   b.loop.waits = 0;
-  if (t.clock_ns != 0 && now < t.clock_ns + streak_gap_ns) {
+  if (t.clock_ns != 0 && now < t.clock_ns + streak_gap(b)) {
     if (t.streak++ == 0) t.streak_ns = t.clock_ns;
   } else {
     t.streak = 0;
@@ -181,8 +185,8 @@ std::uint64_t read_clock(thread_context* self) {
       now += waited / 100;
       loop_advance_to(b, real, now);
     } else {
-      b.sleep_until(t, now + std::max<std::uint64_t>(1000, waited / 64));
-      now = b.now_ns();
+      b.sleep(t, now + std::max<std::uint64_t>(1000, waited / 64));
+      now = b.shown(b.now_ns(), t);
     }
   }
   now = std::max(now, t.clock_ns + least_step_ns);

@@ -271,8 +271,8 @@ void modelled::step() {
     }
     case event::kind::wake:
       changed_ = true;
-      nappers_ -= next.waiting->naps;
-      napping_threads_ -= next.waiting->naps ? next.waiting->run->threads : 0;
+      next.waiting->alarm_ns = 0;
+      std::erase(spinners_, next.waiting);
       resume(next.waiting, now_);
       break;
     case event::kind::meeting:

@@ -13,6 +13,7 @@
 #include <deque>
 #include <map>
 #include <queue>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -157,6 +158,7 @@ class modelled final : public host_clocks::events {
   void end_blocks(node& n, std::uint64_t ns, std::uint64_t count, std::uint64_t together,
                   std::uint64_t first);
   void resume(block* b, std::uint64_t ns);
+  void wake_later(block& b);
   void place(worker& w, block* b, block_outcome outcome);
   void come_to_grid(kernel_run& run, std::uint64_t ns);
   void release_grid(kernel_run& run);
@@ -204,9 +206,10 @@ class modelled final : public host_clocks::events {
   std::uint64_t changed_ns_ = 0;                // when a block did that
   std::uint64_t look_ns_ = host_clocks::never;  // when they get one
   std::uint64_t written_ns_ = 0;                // the latest end of what ran last
-  std::uint64_t nappers_ = 0;                   // blocks that sleep between looks in vain,
+  std::set<const block*> nappers_;              // whose sleepers all look in vain between naps,
   std::uint64_t napping_threads_ = 0;           // their threads,
-  std::uint64_t naps_in_vain_ = 0;              // and since anything else last happened
+  std::uint64_t naps_in_vain_ = 0;              // naps since anything else last happened,
+  std::uint64_t naps_since_ns_ = 0;             // and when the first of them was over
   const node* released_by_ = nullptr;           // what ended in this step
   command_kind ended_kind_ = command_kind::marker;
   copy_direction ended_direction_ = copy_direction::host_to_device;

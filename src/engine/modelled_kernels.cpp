@@ -203,6 +203,13 @@ void modelled::resume(block* b, std::uint64_t ns) {
   });
 }
 
+// When the first of its sleepers is due, whoever else of it looks at memory meanwhile.
+void modelled::wake_later(block& b) {
+  const std::uint64_t ns = std::max(b.wake_ns, now_);
+  if (std::exchange(b.alarm_ns, ns) != ns)
+    post({.what = event::kind::wake, .ns = ns, .waiting = &b});
+}
+
 // Puts a block where its outcome says.
 void modelled::place(worker& w, block* b, block_outcome outcome) {
   kernel_run& run = *b->run;
@@ -220,11 +227,12 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
       come_to_grid(run, ns);
       return;
     case block_outcome::sleeping:
-      post({.what = event::kind::wake, .ns = b->wake_ns, .n = &n, .waiting = b});
+      wake_later(*b);
       return;
     case block_outcome::spinning:
       if (b->spun_ns == 0) b->spun_ns = ns;
       spinners_.push_back(b);
+      if (b->has_sleepers()) wake_later(*b);
       return;
     case block_outcome::more:
       again_.push_back(b);

@@ -74,16 +74,18 @@ std::uint64_t looks_of_each(std::uint64_t threads) {
 
 // It looks again when it has slept; one that asks for the time may stop looking at some time.
 void modelled::note_nap(block& b, block_outcome outcome) {
-  const bool naps = outcome == block_outcome::sleeping && b.naps;
-  if (naps) {
-    ++nappers_;
+  const bool spins = outcome == block_outcome::spinning;
+  const bool naps = (spins || outcome == block_outcome::sleeping) && b.only_naps();
+  if (naps && nappers_.insert(&b).second)
     napping_threads_ += b.run->threads;
-  }
+  else if (!naps && nappers_.erase(&b) != 0)
+    napping_threads_ -= b.run->threads;
   const bool asked_time = std::exchange(b.asked_time, false);
-  if (naps && !asked_time)
-    ++naps_in_vain_;
-  else if (outcome != block_outcome::spinning)
+  if (naps && b.woke() && !asked_time) {
+    if (naps_in_vain_++ == 0) naps_since_ns_ = now_;
+  } else if (!spins || b.woke() || b.got_on()) {
     naps_in_vain_ = 0;
+  }
 }
 
 // A timer that begins again and again for nobody keeps no program going.
@@ -91,14 +93,22 @@ bool modelled::in_vain() const {
   constexpr std::uint64_t expirations_for_nobody = 1'000'000;
   if (expired_in_vain_ >= expirations_for_nobody) return true;
   const bool looks_are_due = look_ns_ != host_clocks::never;
-  return nappers_ != 0 && timer_ns() == host_clocks::never &&
-         events_.size() == nappers_ + (looks_are_due ? 1 : 0) &&
-         naps_in_vain_ / nappers_ >= looks_of_each(napping_threads_);
+  if (nappers_.empty() || timer_ns() != host_clocks::never ||
+      events_.size() != nappers_.size() + (looks_are_due ? 1 : 0) ||
+      naps_in_vain_ / nappers_.size() < looks_of_each(napping_threads_))
+    return false;
+  // Nor does anybody still sleep who may have seen what he looked for.
+  return std::ranges::all_of(
+      nappers_, [&](const block* b) { return b->longest_asleep_ns() >= naps_since_ns_; });
 }
 
 const kernel_run* modelled::first_in_vain() const {
   if (!spinners_.empty()) return spinners_.front()->run;
-  return nappers_ != 0 && !events_.empty() ? &events_.top().n->run : nullptr;
+  const auto place_of = [](const block* b) {
+    return std::pair(static_cast<const node*>(b->run->owner)->id, b->index);
+  };
+  const auto first = std::ranges::min_element(nappers_, {}, place_of);
+  return first != nappers_.end() ? (*first)->run : nullptr;
 }
 
 // Thousands of threads that spin cannot all be asked often: then the first and the last block of

@@ -104,6 +104,7 @@ bool modelled::outdated(const event& e) const {
     case event::kind::look:
       return look_ns_ != e.ns;
     case event::kind::wake:
+      return e.waiting->alarm_ns != e.ns;
     case event::kind::meeting:
     case event::kind::section:
       break;

@@ -333,6 +333,8 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
     case block_outcome::spinning:
       if (!was_spinning) spin_due_ns_ = std::min(spin_due_ns_, now);
       spin_next_.push_back(b);
+      // Who naps in vain can wait as those can who look without.
+      if (b->has_sleepers() && !b->only_naps()) spin_wake_ns_ = std::min(spin_wake_ns_, b->wake_ns);
       break;
     case block_outcome::more:
       resumable_.push_back(b);
@@ -366,6 +368,7 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
     if (moved_.exchange(false, std::memory_order_relaxed)) moved_ns_ = now;
     const std::uint64_t still = now - std::min(now, moved_ns_);
     spin_due_ns_ = now + spin_pause_ns(still, round_cost_ns_, others_ready());
+    spin_due_ns_ = std::min(spin_due_ns_, std::max(spin_wake_ns_, now));
   }
   lock.unlock();
 

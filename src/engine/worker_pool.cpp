@@ -433,6 +433,7 @@ worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
   work w;
   if (spin_now_.empty() && spin_in_flight_ == 0 && !spin_next_.empty() && now >= spin_due_ns_) {
     spin_now_.swap(spin_next_);
+    spin_wake_ns_ = never;
     if (round_cost_ns_ > costly_round_ns && idle_ != 0) wake_one();
     round_cost_ns_ = 0;
   }

@@ -247,6 +247,7 @@ class worker_pool {
   std::deque<block*> spin_next_;  // the round after it
   std::uint32_t spin_in_flight_ = 0;
   std::uint64_t spin_due_ns_ = 0;
+  std::uint64_t spin_wake_ns_ = never;  // when a sleeper of a block of the next round is due
   std::uint64_t round_cost_ns_ = 0;
   std::uint64_t moved_ns_ = 0;  // when anything last got on
   std::vector<std::unique_ptr<block>> blocks_;

@@ -25,6 +25,26 @@ class Hangs(Runs):
             self.assertEqual(done.stdout, "waiting\nover\n", done.stderr)
             self.assertNotIn("hangs", done.stderr)
 
+    def test_threads_that_look_at_what_a_sleeper_of_their_block_will_write_do_not_hang(self):
+        source = HERE / "programs/sleepers.cu"
+        # How many see it, and the microseconds that they wait at least.
+        for how, saw, waited in (("sleep", 1, 40), ("warps", 63, 100_000), ("clock", 69, 505), ("timer", 62, 500),
+                                 ("blocks", 98, 40), ("tries", 63, None), ("naps", 127, None), ("on", 38, 50)):
+            done = self.run_modelled(source, arguments=(how,))
+            self.assertNotIn("hangs", done.stderr)
+            self.assertRegex(done.stdout, f"^waiting\n{how}: {saw} saw it, 0 gave up, after [0-9]+ us\n$")
+            if waited:
+                self.assertRegex(done.stdout, f"after {waited} us")
+        self.same_twice(source, arguments=("on",))
+
+    def test_threads_that_look_and_that_nap_hang_only_if_nobody_gives_up(self):
+        source = HERE / "programs/sleepers.cu"
+        done = self.run_modelled(source, status=124, arguments=("never",))
+        self.assertIn("kernel never(outcome*) waits for memory that nobody writes", done.stderr)
+        done = self.run_modelled(source, arguments=("for_all",))
+        self.assertIn("for_all: 31 saw it, 1 gave up", done.stdout)
+        self.assertNotIn("hangs", done.stderr)
+
     def test_a_hang_inside_of_a_block_is_not_put_down_to_the_host_alone(self):
         words = " ".join(self.run_modelled(HERE / "programs/barrier.cu", status=124).stderr.split())
         self.assertIn("perhaps until memory is written by threads of its own that cannot go on, or by host thread 0", words)
