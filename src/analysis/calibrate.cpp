@@ -260,6 +260,7 @@ void time_host(const trace::trace& recorded, program& p) {
     if (o.ended != never) last = std::max(last, o.ended);
   }
   p.tail = recorded.end - std::min(recorded.end, last);
+  add_hand_overs(recorded, p);
 }
 
 // How far the replay's operations end from where the recorded ones did, all of them together.

@@ -25,4 +25,8 @@ class thread_order {
   std::vector<std::vector<trace::thread_wait>> waits_;  // by thread, in the order of their ends
 };
 
+// Adds pauses that were none as the thread came late (hand_overs.cpp): they change nothing in a
+// replay of the run as it was.
+void add_hand_overs(const trace::trace& recorded, program& p);
+
 }  // namespace sb::analysis

@@ -25,7 +25,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "copy_queues", "divided", "event_waits", "first_uses", "held_lock", "host_code", "launches",
+        for name in ("advice", "copy_queues", "divided", "event_waits", "first_uses", "hand_over", "held_lock", "host_code", "launches",
                      "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
@@ -90,6 +90,17 @@ class Advice(unittest.TestCase):
         for what, threads in (("waits", 3), ("waits", 6), ("copies", 3), ("copies", 8)):
             run = self.facts("default_streams", what, threads)[0]["run"]
             self.assertLess(abs(run["modelled"] - run["length"]), 100, (what, threads))
+
+    def test_a_thread_that_came_too_late_to_wait_for_what_another_one_hands_over(self):
+        """Without its own waits it would come sooner, and then has to: that is no gain."""
+        for self.device in ("h200", "v100"):
+            for how in ((), ("late",)):
+                before, after = (self.facts("hand_over", what, *how)[0] for what in ("as_is", "applied"))
+                self.assertEqual([f["rule"] for f in before["findings"]], ["wait-in-loop"])
+                self.assertEqual(after["findings"], [])
+                gained = before["run"]["length"] - after["run"]["length"]
+                cost = before["findings"][0]["cost"]
+                self.assertLessEqual(abs(cost - gained) * 100, 6 * gained, (self.device, how, cost, gained))
 
     def test_calls_that_wait_only_when_others_do_not_wake_up_then(self):
         """A synchronisation behind copies that are done costs its call alone."""
