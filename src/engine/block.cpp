@@ -311,44 +311,42 @@ bool block::lane_comes(std::uint32_t thread) {
   const std::uint32_t lane = 1u << thread % 32;
   call_of(thread).mask |= lane;
   warps_[thread / 32].waiting |= lane;
-  try_warp(thread / 32);
+  try_warp_call(thread);  // no other one is complete only now
   return !lane_waits(thread);
 }
 
 void block::lane_leaves(std::uint32_t thread) {
   warp_state& warp = warps_[thread / 32];
   warp.live &= ~(1u << thread % 32);
-  if (warp.waiting != 0) try_warp(thread / 32);
+  for (std::uint32_t left = warp.waiting; left != 0; left &= left - 1) {
+    const std::uint32_t other =
+        thread / 32 * 32 + static_cast<std::uint32_t>(std::countr_zero(left));
+    if (lane_waits(other)) try_warp_call(other);
+  }
 }
 
-// Completes the operations of the warp for which every live lane of the mask is here. Lanes match
-// by their mask, as on Volta and later: they may have come from different places of the program.
-void block::try_warp(std::uint32_t warp) {
-  warp_state& w = warps_[warp];
-  device_thread* lanes = &threads_[warp * 32];
-  for (std::uint32_t left = w.waiting; left != 0;) {
-    const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
-    const std::uint32_t mask = lanes[lane].call.mask;
-    const std::uint32_t need = mask & w.live;
-    left &= ~(1u << lane);
-    if ((w.waiting & need) != need) continue;
-    lane_call* calls[32] = {};
-    bool agree = true;
-    for (std::uint32_t m = need; m != 0; m &= m - 1) {
-      const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-      calls[i] = &lanes[i].call;
-      agree = agree && calls[i]->mask == mask;
-    }
-    if (!agree) continue;
-    complete_warp(calls, need);
-    for (std::uint32_t m = need; m != 0; m &= m - 1) {
-      device_thread* t = &lanes[std::countr_zero(m)];
-      if (has_fibers() && t != on->current) ready_.push(t);
-    }
-    w.waiting &= ~need;
-    left &= ~need;
-    progress();
+// Completes the operation that the thread is in, if every live lane of the mask is here. Lanes
+// match by their mask, as on Volta and later: they may have come from different places of the
+// program.
+void block::try_warp_call(std::uint32_t thread) {
+  warp_state& w = warps_[thread / 32];
+  device_thread* lanes = &threads_[thread / 32 * 32];
+  const std::uint32_t mask = call_of(thread).mask;
+  const std::uint32_t need = mask & w.live;
+  if ((w.waiting & need) != need) return;
+  lane_call* calls[32] = {};
+  for (std::uint32_t m = need; m != 0; m &= m - 1) {
+    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
+    calls[i] = &lanes[i].call;
+    if (calls[i]->mask != mask) return;
   }
+  complete_warp(calls, need);
+  for (std::uint32_t m = need; m != 0; m &= m - 1) {
+    device_thread* t = &lanes[std::countr_zero(m)];
+    if (has_fibers() && t != on->current) ready_.push(t);
+  }
+  w.waiting &= ~need;
+  progress();
 }
 
 std::uint32_t block::active_mask(device_thread& t, std::uint32_t place) {

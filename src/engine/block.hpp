@@ -295,7 +295,7 @@ struct alignas(64) block {
   [[nodiscard]] bool has_dozed() const;
   [[nodiscard]] bool looked_in_vain() const { return !got_on_ && woken_ != 0 && vain_ == woken_; }
   void resolve_converging();
-  void try_warp(std::uint32_t warp);
+  void try_warp_call(std::uint32_t thread);
   void thread_left(device_thread& t);
 
   std::vector<device_thread> threads_;

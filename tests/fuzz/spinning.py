@@ -157,6 +157,36 @@ class Spinning(lines.Lines):
         self.emit("__syncthreads();")
         self.emit(f"for (u32 i = t; i < 64; i += live) if ({keys}[i] != ~0u) atomicAdd(&out[{keys}[i]], {counts}[i] * 5 + {keys}[i]);")
 
+    def mailboxes(self):
+        """The last thread writes to one of them; the others look at one after the other."""
+        box, h = self.name_of("box"), self.name_of("h")
+        self.shared.append(f"u32 {box}[8]")
+        self.emit("__syncthreads();")
+        self.emit(f"for (u32 i = t; i < 8; i += live) {box}[i] = 0;")
+        self.emit("__syncthreads();")
+        self.emit(f"u32 {h} = t & 7;")
+        look = self.rng.choice([f"*(volatile u32*)&{box}[{h}]", f"atomicAdd(&{box}[{h}], 0u)", f"atomicCAS(&{box}[{h}], ~1u, 0u)"])
+        step = self.rng.choice([f"{h} = ({h} + 3) & 7", f"{h} = {h} == 0 ? 7 : {h} - 1", f"{h} += {h} < 3 ? 5 : 13, {h} &= 7",
+                                f"{h} = ({h} * 5 + 1) & 7"])
+        place = self.rng.randrange(4)
+        self.emit(f"if (t == live - 1) atomicExch(&{box}[{place}], t + 9);")
+        self.emit(f"else {{ while ({look} == 0) {{ {step}; }} mine += {h} * 3 + {box}[{h}]; }}")
+
+    def hidden(self):
+        """Loops that are none at first sight: entered in the middle, or by plain loads."""
+        cell = self.cell()
+        look = self.rng.choice([f"*(volatile u32*)&{cell}", f"atomicAdd(&{cell}, 0u)"])
+        self.emit(f"if (t == live - 1) atomicExch(&{cell}, 3u);")
+        if self.rng.random() < 0.5:
+            self.emit(f'else while ({cell} == 0) asm volatile("" ::: "memory");')
+        else:
+            self.emit(f"else switch (t % {self.rng.randint(2, 3)}) {{")
+            self.emit(f"  case 0: do {{ atomicAdd(&out[{PLACES - 2}], 0u);")
+            self.emit(f"  case 1: atomicOr(&out[{PLACES - 2}], 0u);")
+            self.emit(f"  default:; }} while ({look} == 0);")
+            self.emit("}")
+        self.emit(f"mine ^= {cell};")
+
     def of_warp(self):
         place, seen = self.place(), self.name_of("seen")
         self.emit(f"if (lane == 0) atomicAdd(&{place}, 1u);")
@@ -200,7 +230,7 @@ class Spinning(lines.Lines):
     def text(self):
         rng = self.rng
         once_only = [self.blocks_in_order, self.grid, self.all_threads] + ([self.of_warp] * 4 if self.warps else [])
-        again = [self.lock, self.turns, self.turns, self.table]
+        again = [self.lock, self.turns, self.turns, self.table, self.mailboxes, self.hidden]
 
         def some(once=True):
             for _ in range(rng.randint(1, 2)):

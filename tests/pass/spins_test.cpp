@@ -55,6 +55,49 @@ TEST_P(spins, but_not_for_ever) {
   EXPECT_THAT(out, Each(1));
 }
 
+// The kernels' threads wait for number 40.
+TEST_P(spins, a_loop_may_wait_while_it_looks_at_other_places) {
+  for (int how = 0; how < 5; ++how) {
+    std::vector<int> flags(256), out(64, 5);
+    std::fill_n(out.begin(), 40, 0);
+    run("looks_around", {1}, {64}, flags.data(), how, out.data());
+    EXPECT_THAT(out, Each(5)) << how;
+  }
+}
+
+TEST_P(spins, a_loop_may_wait_and_have_two_entries) {
+  for (const char* kernel : {"enters_at_two_places", "switches_into_a_loop"}) {
+    for (int how = 0; how < 3; ++how) {
+      std::vector<int> flags(2), out(64);
+      out[40] = 3;
+      run(kernel, {1}, {64}, flags.data(), how, out.data());
+      EXPECT_THAT(out, Each(3)) << kernel << " " << how;
+    }
+  }
+}
+
+TEST_P(spins, a_plain_load_that_the_compiler_makes_again_may_wait) {
+  for (int how = 0; how < 3; ++how) {
+    int flag = 0;
+    std::vector<int> out(64);
+    out[40] = 3;
+    run("reads_again", {1}, {64}, &flag, how, out.data());
+    EXPECT_THAT(out, Each(3)) << how;
+  }
+}
+
+TEST_P(spins, loops_that_end_by_themselves_need_not_stop) {
+  std::vector<int> flags(64), out(64);
+  flags[62] = 1;
+  EXPECT_EQ(device.kernel("looks_ahead").mode, abi::kernel_mode::loop);
+  device.run("looks_ahead", {1}, {16}, 0, flags.data(), out.data());
+  EXPECT_THAT(std::vector(out.begin(), out.begin() + 16), Each(31));
+  int n = 4;
+  EXPECT_EQ(device.kernel("counts_to_what_is_read").mode, abi::kernel_mode::loop);
+  device.run("counts_to_what_is_read", {1}, {16}, 0, &n, out.data());
+  EXPECT_EQ(std::accumulate(out.begin(), out.end(), 0), 16 * 6);
+}
+
 TEST_P(spins, a_barrier_opens_when_nobody_spins_any_more) {
   constexpr int n = 40, rounds = 4;
   std::vector<int> out(n), expected(n);

@@ -1,6 +1,9 @@
 #include "compiler/pass/canonicalize.hpp"
 
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -11,8 +14,10 @@
 #include <llvm/Transforms/Scalar/LoopRotation.h>
 #include <llvm/Transforms/Scalar/SROA.h>
 #include <llvm/Transforms/Scalar/SimplifyCFG.h>
+#include <llvm/Transforms/Utils/FixIrreducible.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LowerSwitch.h>
 
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/shifts.hpp"
@@ -121,6 +126,24 @@ class thread_switches : public PassInfoMixin<thread_switches> {
   }
 };
 
+// A loop that is entered at two places (goto, Duff's device) is none to LLVM, and nobody would see
+// that threads wait in it. It gets one entry, which leads to where it is meant.
+class give_loops_one_entry : public PassInfoMixin<give_loops_one_entry> {
+ public:
+  PreservedAnalyses run(Function& function, FunctionAnalysisManager& analyses) {
+    ReversePostOrderTraversal<Function*> order(&function);
+    if (!containsIrreducibleCFG<BasicBlock*>(order, analyses.getResult<LoopAnalysis>(function))) {
+      return PreservedAnalyses::all();
+    }
+    FunctionPassManager passes;
+    passes.addPass(LowerSwitchPass());
+    passes.addPass(FixIrreduciblePass());
+    passes.addPass(LoopSimplifyPass());
+    passes.addPass(LCSSAPass());
+    return passes.run(function, analyses);
+  }
+};
+
 }  // namespace
 
 void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
@@ -142,6 +165,7 @@ void canonicalize(Module& module, FunctionAnalysisManager& analyses) {
   passes.addPass(SimplifyCFGPass());
   passes.addPass(LoopSimplifyPass());
   passes.addPass(LCSSAPass());
+  passes.addPass(give_loops_one_entry());
   for (Function& function : module) {
     if (!function.isDeclaration()) {
       analyses.invalidate(function, PreservedAnalyses::none());

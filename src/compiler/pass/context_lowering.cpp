@@ -7,6 +7,7 @@
 #include "compiler/pass/joined_blocks.hpp"
 #include "compiler/pass/place_numbers.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/spin_loops.hpp"
 
 namespace sb::pass {
 
@@ -219,6 +220,9 @@ void lower_runtime_call(CallBase& call, slot which, thread_values& values,
   auto* type = FunctionType::get(call.getType(), types, call.getFunctionType()->isVarArg());
   auto* fresh = builder.CreateCall(type, load_slot(builder, which), args);
   mark_lowered_slot(*fresh, which);
+  if (is_roaming(call)) {
+    mark_roaming(*fresh);
+  }
   fresh->setDoesNotThrow();
   // A fiber waits at a barrier by itself, and loops of barriers may be copied as others are.
   if (call.isConvergent() && which != slot::barrier) {

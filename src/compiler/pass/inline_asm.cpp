@@ -107,6 +107,17 @@ StringRef unknown_register(const ptx_instruction& inst, ptx_lowering& lowering) 
   return {};
 }
 
+// Loads of `asm volatile` are made again in every turn of a loop.
+bool is_repeated_load(const ptx_instruction& inst) {
+  return inst.name() == "ld" && !inst.has("nc");
+}
+
+bool clobbers_memory(const InlineAsm& text) {
+  return any_of(text.ParseConstraints(), [](const InlineAsm::ConstraintInfo& constraint) {
+    return constraint.Type == InlineAsm::isClobber && is_contained(constraint.Codes, "{memory}");
+  });
+}
+
 // False after reporting an error.
 bool lower(CallBase& call) {
   auto* text = cast<InlineAsm>(call.getCalledOperand());
@@ -144,6 +155,10 @@ bool lower(CallBase& call) {
       }
       return false;
     }
+  }
+  if (clobbers_memory(*text) ||
+      (text->hasSideEffects() && any_of(program.instructions, is_repeated_load))) {
+    lowering.builder().CreateFence(AtomicOrdering::SequentiallyConsistent, SyncScope::SingleThread);
   }
   if (Value* result = collect_outputs(call, lowering, bound)) {
     call.replaceAllUsesWith(result);

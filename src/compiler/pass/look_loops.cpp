@@ -6,6 +6,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/spin_loops.hpp"
 
 namespace sb::pass {
 
@@ -65,7 +66,9 @@ look_loops::look_loops(Function& function) {
         continue;
       }
       const Loop* loop = loops.getLoopFor(&block);
-      const bool looks = loop && all_of(loop->blocks(), [](const BasicBlock* one) {
+      // One that looks at other places all the time goes through them.
+      const bool stays = loop && !is_roaming(*cast<CallBase>(&inst));
+      const bool looks = stays && all_of(loop->blocks(), [](const BasicBlock* one) {
                            return all_of(*one, only_looks);
                          });
       if (!looks) {

@@ -11,6 +11,7 @@
 
 #include "compiler/pass/lane_calls.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/switches.hpp"
 
 namespace sb::pass {
@@ -36,6 +37,10 @@ constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4;
 
 // A loop that sees something else in each round gets on. It has as many before others have a turn.
 constexpr std::uint32_t patience = 64;
+
+// One that looks at other places all the time has so many turns before it stops. Even, as most
+// rings of places are: it stops where it did before.
+constexpr std::uint32_t roaming_turns = 32;
 
 // Costs next to nothing, and does no harm where nobody asks for it.
 bool is_cheap(const Instruction& inst) {
@@ -362,22 +367,8 @@ class resumption {
     Instruction* end = before->getTerminator();
     IRBuilder<> builder(end);
     Value* value = spin.arg_empty() ? builder.getInt64(0) : spin.getArgOperand(0);
-    Value* moved =
-        builder.CreateICmpNE(value, builder.CreateLoad(builder.getInt64Ty(), seen_), "moved");
-    builder.CreateStore(value, seen_);
-    if (rounds_) {
-      Value* rounds = builder.CreateLoad(builder.getInt32Ty(), rounds_);
-      auto* on = BasicBlock::Create(context_, "looks.again", &body_, behind);
-      auto* stop = BasicBlock::Create(context_, "spins", &body_, behind);
-      Value* patient = builder.CreateICmpULT(rounds, builder.getInt32(patience));
-      builder.CreateCondBr(builder.CreateAnd(moved, patient), on, stop);
-      builder.SetInsertPoint(on);
-      builder.CreateStore(builder.CreateAdd(rounds, builder.getInt32(1)), rounds_);
-      builder.CreateBr(behind);
-      builder.SetInsertPoint(stop);
-      builder.CreateStore(builder.getInt32(0), rounds_);
-      moved = builder.CreateOr(moved, builder.CreateIsNotNull(rounds));
-    }
+    Value* moved = is_roaming(spin) && rounds_ ? look_around(builder, value, *behind)
+                                               : look_again(builder, value, *behind);
     Value* place = builder.CreateLoad(builder.getInt32Ty(), place_);
     moved = builder.CreateOr(moved, builder.CreateICmpNE(place, builder.getInt32(number)));
     builder.CreateStore(builder.getInt32(number), place_);
@@ -388,6 +379,45 @@ class resumption {
     spin.eraseFromParent();
     // Behind it the thread may come from two places.
     resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number), behind);
+  }
+
+  // Goes on behind the stop as long as the thread sees something new; else builds on where it
+  // stops: whether it got on since the last time.
+  Value* look_again(IRBuilder<>& builder, Value* value, BasicBlock& behind) {
+    Value* moved = is_new(builder, value);
+    if (!rounds_) {
+      return moved;
+    }
+    Value* rounds = builder.CreateLoad(builder.getInt32Ty(), rounds_);
+    Value* patient = builder.CreateICmpULT(rounds, builder.getInt32(patience));
+    go_round(builder, builder.CreateAnd(moved, patient), rounds, behind);
+    return builder.CreateOr(moved, builder.CreateIsNotNull(rounds));
+  }
+
+  // The same for a loop that looks at other places all the time: what it sees there is often new,
+  // and says nothing.
+  Value* look_around(IRBuilder<>& builder, Value* value, BasicBlock& behind) {
+    Value* rounds = builder.CreateLoad(builder.getInt32Ty(), rounds_);
+    Value* early = builder.CreateICmpULT(rounds, builder.getInt32(roaming_turns - 1));
+    go_round(builder, early, rounds, behind);
+    return is_new(builder, value);
+  }
+
+  Value* is_new(IRBuilder<>& builder, Value* value) {
+    Value* before = builder.CreateLoad(builder.getInt64Ty(), seen_);
+    builder.CreateStore(value, seen_);
+    return builder.CreateICmpNE(value, before, "moved");
+  }
+
+  void go_round(IRBuilder<>& builder, Value* whether, Value* rounds, BasicBlock& behind) {
+    auto* on = BasicBlock::Create(context_, "looks.again", &body_, &behind);
+    auto* stop = BasicBlock::Create(context_, "spins", &body_, &behind);
+    builder.CreateCondBr(whether, on, stop);
+    builder.SetInsertPoint(on);
+    builder.CreateStore(builder.CreateAdd(rounds, builder.getInt32(1)), rounds_);
+    builder.CreateBr(&behind);
+    builder.SetInsertPoint(stop);
+    builder.CreateStore(builder.getInt32(0), rounds_);
   }
 
   // Who is the last to come goes on at once.

@@ -8,12 +8,15 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include <iterator>
 #include <memory>
 #include <vector>
 
 #include "compiler/pass/clock_loops.hpp"
 #include "compiler/pass/drawn_work.hpp"
 #include "compiler/pass/effects.hpp"
+#include "compiler/pass/exit_slice.hpp"
+#include "compiler/pass/loop_places.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 
 namespace sb::pass {
@@ -21,6 +24,8 @@ namespace sb::pass {
 using namespace llvm;
 
 namespace {
+
+constexpr StringLiteral roaming_mark = "sb-roams";
 
 // Loads that can see what another thread writes.
 bool observes_others(const Instruction& inst) {
@@ -52,7 +57,7 @@ class spin_analysis {
  public:
   spin_analysis(const Loop& loop, const DominatorTree& dominators,
                 const DenseSet<const Function*>& observing)
-      : loop_(loop), dominators_(dominators), observing_(observing) {}
+      : loop_(loop), dominators_(dominators), observing_(observing), places_(loop) {}
 
   bool spins() {
     find_draws();
@@ -68,17 +73,20 @@ class spin_analysis {
         // Where what is drawn ends the loop, others' memory need not be looked at for that.
         fenced |= is_fence(inst) ||
                   (observes_others(inst) && !(draws && isa<AtomicRMWInst>(inst))) ||
-                  calls_slot(inst, {slot::warp_sync, slot::active_mask});
+                  calls_slot(inst, {slot::warp_sync, slot::active_mask, slot::nanosleep});
+        auto* store = dyn_cast<StoreInst>(&inst);
+        stores_ |= store && !isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()));
       }
     }
     fenced_ = fenced;
-    collect_exit_slice();
-    for (Value* value : slice_) {
-      if (waits_for_others(*cast<Instruction>(value))) {
-        watched_.push_back(cast<Instruction>(value));
-      }
-    }
+    slice_ = exit_slice(loop_, dominators_);
+    counts_ = any_of(slice_, [&](const Instruction* inst) { return places_.is_counter(*inst); });
+    copy_if(slice_, std::back_inserter(watched_),
+            [&](const Instruction* inst) { return waits_for_others(*inst); });
     watch_what_is_brought();
+    roams_ = !sleeps_ && any_of(slice_, [&](const Instruction* inst) {
+      return observes_others(*inst) && places_.goes_around(address_of(*inst));
+    });
     // One that sleeps waits for the clock by itself; of memory the engine has to hear.
     if (!sleeps_) {
       return !watched_.empty();
@@ -87,12 +95,8 @@ class spin_analysis {
       return false;
     }
     // One that sleeps a number of times at most gets on with every sleep.
-    for (Value* value : slice_) {
-      if (auto* phi = dyn_cast<PHINode>(value);
-          phi && phi->getParent() == loop_.getHeader() && changes_always(*phi)) {
-        watched_.push_back(phi);
-      }
-    }
+    copy_if(slice_, std::back_inserter(watched_),
+            [&](const Instruction* inst) { return places_.is_counter(*inst); });
     return true;
   }
 
@@ -119,11 +123,15 @@ class spin_analysis {
       }
     }
     Module& module = *latch->getModule();
+    CallInst* call = nullptr;
     if (seen) {
       auto spin = runtime_function(module, slot::spin, builder.getVoidTy(), {builder.getInt64Ty()});
-      builder.CreateCall(spin, {seen});
+      call = builder.CreateCall(spin, {seen});
     } else {
-      builder.CreateCall(runtime_function(module, slot::yield, builder.getVoidTy(), {}));
+      call = builder.CreateCall(runtime_function(module, slot::yield, builder.getVoidTy(), {}));
+    }
+    if (roams_) {
+      mark_roaming(*call);
     }
   }
 
@@ -144,87 +152,6 @@ class spin_analysis {
     return builder.CreateZExt(value, builder.getInt64Ty());
   }
 
-  void add(Value* value) {
-    auto* inst = dyn_cast<Instruction>(value);
-    if (inst && loop_.contains(inst)) {
-      slice_.insert(inst);
-    }
-  }
-
-  void add_condition(const BasicBlock* block) {
-    const Instruction* end = block->getTerminator();
-    if (auto* branch = dyn_cast<BranchInst>(end)) {
-      if (branch->isConditional()) {
-        add(branch->getCondition());
-      }
-    } else if (auto* choice = dyn_cast<SwitchInst>(end)) {
-      add(choice->getCondition());
-    }
-  }
-
-  // Conditions within the loop that decide whether `block` runs in an iteration.
-  void add_control(const BasicBlock* block, const BasicBlock* up_to) {
-    for (auto* node = dominators_.getNode(block); node && node->getBlock() != up_to;) {
-      node = node->getIDom();
-      if (!node || !loop_.contains(node->getBlock())) {
-        return;
-      }
-      if (!is_passed(block, node->getBlock())) {
-        add_condition(node->getBlock());
-      }
-    }
-  }
-
-  // Every way from there comes through the block in the same iteration. (That it comes there in
-  // some iteration says nothing: until then others may be waited for.)
-  bool is_passed(const BasicBlock* block, const BasicBlock* from) {
-    SmallPtrSet<const BasicBlock*, 16> seen = {from};
-    SmallVector<const BasicBlock*, 16> open = {from};
-    while (!open.empty()) {
-      for (const BasicBlock* next : successors(open.pop_back_val())) {
-        if (next == block) {
-          continue;
-        }
-        if (!loop_.contains(next) || next == loop_.getHeader()) {
-          return false;
-        }
-        if (seen.insert(next).second) {
-          open.push_back(next);
-        }
-      }
-    }
-    return true;
-  }
-
-  void collect_exit_slice() {
-    SmallVector<BasicBlock*, 8> exiting;
-    loop_.getExitingBlocks(exiting);
-    for (BasicBlock* block : exiting) {
-      add_condition(block);
-      add_control(block, loop_.getHeader());
-    }
-    for (unsigned i = 0; i < slice_.size(); ++i) {
-      auto* inst = cast<Instruction>(slice_[i]);
-      for (Value* operand : inst->operands()) {
-        add(operand);
-      }
-      // Which value a phi has depends on the way to it.
-      if (auto* phi = dyn_cast<PHINode>(inst); phi && phi->getParent() != loop_.getHeader()) {
-        auto* node = dominators_.getNode(phi->getParent());
-        const BasicBlock* above = node && node->getIDom() ? node->getIDom()->getBlock() : nullptr;
-        if (above && loop_.contains(above)) {
-          add_condition(above);
-        }
-        for (BasicBlock* from : phi->blocks()) {
-          if (loop_.contains(from)) {
-            add_condition(from);
-            add_control(from, above);
-          }
-        }
-      }
-    }
-  }
-
   void find_draws() {
     drawn_work work(loop_);
     for (BasicBlock* block : loop_.blocks()) {
@@ -240,8 +167,8 @@ class spin_analysis {
   // its block. What decides whether it does is not followed: most of what threads tell each other
   // so comes of their own work.
   void watch_what_is_brought() {
-    for (Value* value : slice_) {
-      auto* load = dyn_cast<LoadInst>(value);
+    for (Instruction* inst : slice_) {
+      auto* load = dyn_cast<LoadInst>(inst);
       if (load && load->isSimple() && brings_what_others_write(*load)) {
         watched_.push_back(load);
       }
@@ -279,67 +206,6 @@ class spin_analysis {
         }
       }
     }
-  }
-
-  // A new address in every iteration: the loop moves on by itself (a probe of a hash table).
-  bool moves_on(const Value* address) {
-    SmallSetVector<const Value*, 16> reached;
-    reached.insert(address);
-    for (unsigned i = 0; i < reached.size() && i < 64; ++i) {
-      auto* inst = dyn_cast<Instruction>(reached[i]);
-      if (!inst || !loop_.contains(inst)) {
-        continue;
-      }
-      if (auto* phi = dyn_cast<PHINode>(inst)) {
-        if (phi->getParent() != loop_.getHeader()) {
-          return false;
-        }
-        if (changes_always(*phi)) {
-          return true;
-        }
-        continue;
-      }
-      if (isa<GetElementPtrInst, CastInst, BinaryOperator, SelectInst>(inst)) {
-        for (const Value* operand : inst->operands()) {
-          reached.insert(operand);
-        }
-      }
-    }
-    return false;
-  }
-
-  // The value that comes round is computed from the old one, never the old one itself.
-  bool changes_always(const PHINode& phi) {
-    SmallSetVector<const Value*, 8> choices;
-    choices.insert(phi.getIncomingValueForBlock(loop_.getLoopLatch()));
-    for (unsigned i = 0; i < choices.size(); ++i) {
-      if (choices[i] == &phi) {
-        return false;
-      }
-      if (auto* select = dyn_cast<SelectInst>(choices[i])) {
-        choices.insert(select->getTrueValue());
-        choices.insert(select->getFalseValue());
-      } else if (auto* inner = dyn_cast<PHINode>(choices[i]); inner && loop_.contains(inner)) {
-        choices.insert(inner->op_begin(), inner->op_end());
-      }
-    }
-    return any_of(choices, [&](const Value* choice) { return computed_from(choice, phi); });
-  }
-
-  bool computed_from(const Value* value, const PHINode& phi) {
-    SmallSetVector<const Value*, 16> reached;
-    reached.insert(value);
-    for (unsigned i = 0; i < reached.size() && i < 32; ++i) {
-      auto* inst = dyn_cast<Instruction>(reached[i]);
-      if (inst == &phi) {
-        return true;
-      }
-      if (inst && loop_.contains(inst) &&
-          isa<BinaryOperator, GetElementPtrInst, CastInst, SelectInst>(inst)) {
-        reached.insert(inst->op_begin(), inst->op_end());
-      }
-    }
-    return false;
   }
 
   // assumed = old; old = atomicCAS(p, assumed, f(assumed)): a failure means that another succeeded.
@@ -388,25 +254,23 @@ class spin_analysis {
       if (feeds_retry(inst)) {
         return false;
       }
-      return !moves_on(address_of(inst));
+      return !places_.goes_ahead(address_of(inst));
     }
     if (auto* load = dyn_cast<LoadInst>(&inst)) {
-      // A plain load is read again in every iteration only when something in the loop demands it.
-      // One that draws and looks at a place of what it drew behind a fence may wait there.
-      return fenced_ && (!draws_.empty() || is_same_in_every_turn(load->getPointerOperand())) &&
+      return is_read_again(load->getPointerOperand()) &&
              !isa<AllocaInst>(getUnderlyingObject(load->getPointerOperand())) &&
              !written_here(load->getPointerOperand());
     }
     return false;
   }
 
-  // An address may be computed in the loop.
-  bool is_same_in_every_turn(const Value* address) {
-    auto* inst = dyn_cast<Instruction>(address);
-    return !inst || !loop_.contains(inst) ||
-           (isa<GetElementPtrInst, CastInst>(inst) &&
-            all_of(inst->operands(),
-                   [&](const Use& part) { return is_same_in_every_turn(part.get()); }));
+  // A plain load is made again in every turn only when something in the loop demands it: a fence,
+  // or a store that might be to its place, where nothing else could end the loop. One that draws
+  // and looks at a place of what it drew behind a fence may wait there.
+  bool is_read_again(const Value* address) {
+    const bool draws = !draws_.empty();
+    return fenced_ ? draws || places_.stays(address)
+                   : stores_ && !draws && !counts_ && places_.stays(address);
   }
 
   bool feeds_retry(const Instruction& inst) {
@@ -440,10 +304,14 @@ class spin_analysis {
   const Loop& loop_;
   const DominatorTree& dominators_;
   const DenseSet<const Function*>& observing_;
+  loop_places places_;
   bool fenced_ = false;
+  bool stores_ = false;                       // to memory that others see
+  bool counts_ = false;                       // an exit depends on what changes in every turn
   bool sleeps_ = false;                       // in every round
+  bool roams_ = false;                        // looks at other places all the time
   SmallPtrSet<const Instruction*, 4> draws_;  // one of which ends the loop
-  SmallSetVector<Value*, 32> slice_;
+  loop_slice slice_;
   SmallVector<Instruction*, 4> watched_;  // of the slice: what others may write
 };
 
@@ -471,7 +339,26 @@ DenseSet<const Function*> observing_functions(Module& module) {
   return all;
 }
 
+// `asm volatile("" ::: "memory")`: says to the compiler that memory may have changed. Loops that
+// look at it again have been found; in others it would only be in the way.
+void drop_compiler_fences(Module& module) {
+  for (Function& function : module) {
+    for (Instruction& inst : make_early_inc_range(instructions(function))) {
+      auto* fence = dyn_cast<FenceInst>(&inst);
+      if (fence && fence->getSyncScopeID() == SyncScope::SingleThread) {
+        fence->eraseFromParent();
+      }
+    }
+  }
+}
+
 }  // namespace
+
+void mark_roaming(CallBase& call) {
+  call.addFnAttr(Attribute::get(call.getContext(), roaming_mark));
+}
+
+bool is_roaming(const CallBase& call) { return call.hasFnAttr(roaming_mark); }
 
 void yield_in_spin_loops(Module& module, FunctionAnalysisManager& analyses) {
   DenseSet<const Function*> observing = observing_functions(module);
@@ -499,6 +386,7 @@ void yield_in_spin_loops(Module& module, FunctionAnalysisManager& analyses) {
       analyses.invalidate(function, PreservedAnalyses::none());
     }
   }
+  drop_compiler_fences(module);
 }
 
 }  // namespace sb::pass

@@ -68,6 +68,122 @@ extern "C" __global__ void counts_until_told(int* counter, volatile int* stop, i
   }
 }
 
+// --- loops that are hard to recognise
+
+// Two places in turn, a ring of them, one by a number that begins again, pointers that change
+// places, a place by chance.
+extern "C" __global__ void looks_around(volatile int* flags, int how, int* out) {
+  int t = threadIdx.x;
+  if (t == 40) {
+    flags[how == 0 || how == 3 ? 1 : 11] = 5;
+    return;
+  }
+  unsigned at = t & 1;
+  unsigned char small = (unsigned char)t;
+  volatile int *one = flags, *other = flags + 1;
+  switch (how) {
+    case 0:
+      while (flags[at] == 0) at ^= 1;
+      break;
+    case 1:
+      while (flags[at & 15] == 0) ++at;
+      at &= 15;
+      break;
+    case 2:
+      while (flags[small] == 0) ++small;
+      at = small;
+      break;
+    case 3:
+      while (*one == 0) {
+        volatile int* next = other;
+        other = one;
+        one = next;
+      }
+      at = (unsigned)(one - flags);
+      break;
+    default:
+      for (; flags[at >> 28] == 0; at = at * 1664525u + 1013904223u) {
+      }
+      at >>= 28;
+  }
+  out[t] = flags[at];
+}
+
+// Nothing to wait for: each place is new.
+extern "C" __global__ void looks_ahead(volatile int* flags, int* out) {
+  int at = threadIdx.x;
+  while (flags[at * 2] == 0) ++at;
+  out[threadIdx.x] = at;
+}
+
+extern "C" __global__ void enters_at_two_places(volatile int* flags, int how, int* out) {
+  int t = threadIdx.x, turns = 0;
+  if (t == 40) {
+    flags[how / 2] = 3;
+    return;
+  }
+  if (how & 1) goto second;
+first:
+  turns ^= 1;
+  if (flags[0] != 0) goto done;
+second:
+  turns ^= 2;
+  if (flags[1] != 0) goto done;
+  goto first;
+done:
+  out[t] = flags[0] + flags[1] + (turns > 3);
+}
+
+extern "C" __global__ void switches_into_a_loop(int* flag, int how, int* out) {
+  int t = threadIdx.x, turns = 0;
+  if (t == 40) {
+    atomicAdd(flag, 1);
+    return;
+  }
+  switch (how) {
+    case 0:
+      do {
+        ++turns;
+        case 1:
+          turns ^= 1;
+        case 2:
+          atomicAdd(&flag[1], turns);
+      } while (atomicAdd(flag, 0) == 0);
+  }
+  out[t] = 3;
+}
+
+// What tells the compiler that memory may have changed.
+static __device__ __forceinline__ int load_by_asm(const int* from) {
+  int value;
+  asm volatile("ld.global.s32 %0, [%1];" : "=r"(value) : "r"(from));
+  return value;
+}
+extern "C" __global__ void reads_again(int* flag, int how, int* out) {
+  int t = threadIdx.x, turns = 0;
+  if (t == 40) {
+    *(volatile int*)flag = 3;
+    return;
+  }
+  switch (how) {
+    case 0:
+      while (*flag == 0) asm volatile("" ::: "memory");
+      break;
+    case 1:
+      while (load_by_asm(flag) == 0) {
+      }
+      break;
+    default:  // out might be the flag
+      while (*flag == 0) out[t] = turns++;
+  }
+  out[t] = 3;
+}
+
+// A number of turns, which the compiler reads again: nothing to wait for.
+extern "C" __global__ void counts_to_what_is_read(const int* n, int* out) {
+  for (int i = 0; i < *n; ++i) out[i * blockDim.x + threadIdx.x] = i;
+}
+
 // --- with barriers
 
 extern "C" __global__ void turns_between_barriers(int rounds, int* out) {
