@@ -25,7 +25,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "copy_queues", "divided", "event_waits", "first_uses", "hand_over", "held_lock", "host_code", "launches",
+        for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "hand_over", "held_lock", "host_code", "launches",
                      "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
@@ -231,6 +231,20 @@ class Advice(unittest.TestCase):
     def test_buffers_that_the_host_fills_and_reads_again_need_their_waits(self):
         for buffers in (1, 2):
             self.assertEqual(self.explained("pipeline", "as_is", buffers, 0)["findings"], [])
+
+    def test_buffers_in_turn_and_waits_that_make_nothing_of_them(self):
+        for self.device in ("h200", "v100"):
+            for n, rounds in ((1 << 14, 500), (1 << 16, 4000)):
+                before, after = (self.facts("buffers", how, 2, n, rounds)[0] for how in ("as_is", "applied"))
+                self.assertEqual([f["rule"] for f in before["findings"]], ["wait-in-loop"])
+                self.assertEqual(after["findings"], [])
+                gained = before["run"]["length"] - after["run"]["length"]
+                cost = before["findings"][0]["cost"]
+                self.assertLessEqual(abs(cost - gained) * 100, 3 * gained, (self.device, n, cost, gained))
+
+    def test_one_buffer_that_needs_its_waits(self):
+        for how in ("as_is", "applied"):
+            self.assertEqual(self.facts("buffers", how, 1, 1 << 14, 500)[0]["findings"], [])
 
     def test_a_wait_for_an_event_that_the_data_does_not_need(self):
         self.check("needless-event-wait", 5, "send_back", 8, 0)

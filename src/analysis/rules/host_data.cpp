@@ -59,29 +59,55 @@ class turns {
   template <class Predicate>
   [[nodiscard]] std::pair<bool, bool> used_again(Predicate by_all) const {
     bool again = false, all = true;
-    for (std::size_t i = 0; i < touches_.size();) {
-      std::uint64_t end = 0;
-      std::size_t k = i;
+    for_bytes_together([&](std::size_t first, std::size_t end) {
       bool differ = false;
-      for (; k < touches_.size() && touches_[k].range.allocation == touches_[i].range.allocation &&
-             (k == i || touches_[k].range.offset < end);
-           ++k) {
-        end = std::max(end, touches_[k].range.offset + touches_[k].range.bytes);
-        differ |= touches_[k].turn != touches_[i].turn;
-      }
+      for (std::size_t i = first; i < end; ++i) differ |= touches_[i].turn != touches_[first].turn;
       again |= differ;
-      for (; i < k; ++i) all &= !differ || by_all(touches_[i]);
-    }
+      for (std::size_t i = first; i < end; ++i) all &= !differ || by_all(touches_[i]);
+    });
     return {again, all};
+  }
+
+  // After how many turns bytes are used again, at least; never: no turn does so.
+  [[nodiscard]] std::size_t turns_until_use() const {
+    std::size_t least = never;
+    for_bytes_together([&](std::size_t first, std::size_t end) {
+      std::vector<std::size_t> used;
+      for (std::size_t i = first; i < end; ++i) used.push_back(touches_[i].turn);
+      std::sort(used.begin(), used.end());
+      for (std::size_t i = 1; i < used.size(); ++i)
+        if (used[i] != used[i - 1]) least = std::min(least, used[i] - used[i - 1]);
+    });
+    return least;
+  }
+
+  // The turn in which an operation was issued.
+  [[nodiscard]] std::size_t turn_of(const trace::operation& o) const {
+    return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), o.called) -
+                                    ends_.begin());
   }
 
   static bool is_result(const host_touch& h) { return h.range.how != trace::access::read; }
 
  private:
+  // Those that lie over each other.
+  template <class Body>
+  void for_bytes_together(Body body) const {
+    for (std::size_t i = 0; i < touches_.size();) {
+      const std::size_t first = i;
+      std::uint64_t end = 0;
+      for (; i < touches_.size() &&
+             touches_[i].range.allocation == touches_[first].range.allocation &&
+             (i == first || touches_[i].range.offset < end);
+           ++i)
+        end = std::max(end, touches_[i].range.offset + touches_[i].range.bytes);
+      body(first, i);
+    }
+  }
+
   bool add(const trace::operation& o) {
     if (o.kind == trace::operation_kind::host_function) return false;
-    const std::size_t turn = static_cast<std::size_t>(
-        std::upper_bound(ends_.begin(), ends_.end(), o.called) - ends_.begin());
+    const std::size_t turn = turn_of(o);
     bool found = false;
     if (o.kind == trace::operation_kind::kernel && touches_anything(o) && has_host_memory_)
       return false;
@@ -150,6 +176,26 @@ bool same_result_each_turn(const evidence& e, const repeated_call& r) {
   return true;
 }
 
+// How many turns ago what the waits wait for was issued, at most; none: there is a wait of which
+// nobody knows.
+std::optional<std::size_t> turns_awaited(const evidence& e, const repeated_call& r,
+                                         const turns& all) {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < r.steps.size(); ++i) {
+    const number waited = e.t.calls[e.p.threads[r.thread][r.steps[i]].call].blocked_on;
+    if (waited == none) return std::nullopt;
+    const std::size_t issued = all.turn_of(e.t.operations[waited]);
+    most = std::max(most, i - std::min(i, issued));
+  }
+  return most;
+}
+
+// A wait one turn later is still in front of what uses the same memory of the host.
+bool may_wait_later(const evidence& e, const repeated_call& r, const turns& all) {
+  const std::optional<std::size_t> awaited = turns_awaited(e, r, all);
+  return awaited && all.turns_until_use() >= *awaited + 2;
+}
+
 // The program asks for times between the waits, or another thread waits for this one there.
 bool others_follow(const evidence& e, const repeated_call& r) {
   const std::vector<step>& steps = e.p.threads[r.thread];
@@ -171,8 +217,8 @@ host_use use_between_waits(const evidence& e, const repeated_call& r) {
   if (others_follow(e, r) || !all.look()) return host_use::may_need_each_wait;
   const auto [again, results_only] = all.used_again(turns::is_result);
   if (!again) return all.any_results() ? host_use::other_results : host_use::none;
-  return results_only && same_result_each_turn(e, r) ? host_use::same_result
-                                                     : host_use::may_need_each_wait;
+  if (results_only && same_result_each_turn(e, r)) return host_use::same_result;
+  return may_wait_later(e, r, all) ? host_use::in_turn : host_use::may_need_each_wait;
 }
 
 bool share_host_bytes(const trace::trace& t, const trace::operation& a, const trace::operation& b) {

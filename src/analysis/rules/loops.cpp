@@ -207,7 +207,8 @@ std::optional<kind_of_wait> kind_of(const evidence& e, const repeated_call& r) {
   if (!only_waits(class_of(r.name)) && !polled) return std::nullopt;
   const host_use use = use_between_waits(e, r);
   if (use == host_use::may_need_each_wait) return std::nullopt;
-  if (use == host_use::same_result && sizes_differ(e, r)) return std::nullopt;
+  const bool again = use == host_use::same_result || use == host_use::in_turn;
+  if (again && sizes_differ(e, r)) return std::nullopt;
   return kind_of_wait{use, polled};
 }
 
@@ -218,6 +219,7 @@ void wait_less(const evidence& e, program& p, host_use use, const repeated_call&
     case host_use::none:
       return wait_behind_the_loop(p, r);
     case host_use::other_results:
+    case host_use::in_turn:
       return wait_one_turn_later(e.t, p, r);
     case host_use::same_result:
       return wait_in_some_turns(p, r);
@@ -233,6 +235,11 @@ std::string change_of_waits(host_use use) {
       return "Issue the next turn before waiting for this one's results: an event behind each "
              "turn, and cudaEventSynchronize one turn later (that is the cost). Where the host "
              "looks at them only behind the loop, wait once there.";
+    case host_use::in_turn:
+      return "The turns use several buffers of the host in turn. Where the host makes no turn's "
+             "input of the results of the one before, issue the next turn before waiting for this "
+             "one: an event behind each turn, and cudaEventSynchronize one turn later, before its "
+             "buffers are used again.";
     case host_use::same_result:
       return fmt::format(
           "Look at the result in every few turns only (the cost is that of waiting in every "
@@ -261,7 +268,9 @@ void find_waits_in_loops(const evidence& e, findings& out) {
     f.rule = "wait-in-loop";
     f.title = fmt::format("{}{} in a loop{}{}", loops.front()->name,
                           kind.polled ? " until the work is done," : "", of_threads(loops),
-                          kind.use == host_use::none ? "" : ", for a result of each turn");
+                          kind.use == host_use::none      ? ""
+                          : kind.use == host_use::in_turn ? ", though its turns use other buffers"
+                                                          : ", for a result of each turn");
     f.why =
         "The host waits in every turn, and the device then waits for the host to issue the next "
         "work.";

@@ -141,6 +141,7 @@ enum class host_use : std::uint8_t {
   none,                // no turn gives the host anything or takes from what another one took
   other_results,       // each turn has results, and their bytes are its own
   same_result,         // each turn writes the same bytes directly in front of its wait
+  in_turn,             // the same bytes are used again, but not before the wait one turn later
   may_need_each_wait,  // the host may write or read between what two turns do with its memory
 };
 // The host looks at such a result in each of so many turns, after the change.
