@@ -192,7 +192,7 @@ block_outcome block::resume(worker& w) {
   on = &w;
   held = turn_over_ = false;
   idle_yields_ = 0;
-  yields_ = 0;
+  yields_ = looks_ = 0;
   got_on_ = false;
   woken_ = vain_ = 0;
   switches_left_ = switches_between_looks;
@@ -215,7 +215,10 @@ block_outcome block::resume(worker& w) {
       // In modelled time nothing may depend on how fast this machine is.
       const bool is_long =
           model_ns != 0 ? --looks_left == 0 : steady_ns() - begin_ns_ > longest_turn_ns;
-      if (is_long) return block_outcome::more;
+      if (is_long) {
+        wake_ns = next_wake_ns_;
+        return block_outcome::more;
+      }
       switches_left_ = switches_between_looks;
       continue;
     }
@@ -245,6 +248,11 @@ block_outcome block::resume(worker& w) {
     failure.what = stuck_words;
     return block_outcome::failed;
   }
+}
+
+std::uint32_t block::looks_of_long_turn() const {
+  constexpr std::uint32_t longest = looks_of_a_turn * switches_between_looks;
+  return looks_ >= longest / 2 ? looks_ : 0;
 }
 
 void block::turn_was_in_vain(block_outcome outcome) {
@@ -388,7 +396,7 @@ void block::resolve_converging() {
 
 void block::sleep_until(device_thread& t, std::uint64_t ns) {
   t.vain = false;
-  if (now_ns() < ns) sleep(t, ns);
+  if (shown(now_ns(), t) < ns) sleep(t, ns);
 }
 
 void block::sleep(device_thread& t, std::uint64_t ns) {
@@ -463,6 +471,7 @@ void block::spin(device_thread& t, std::uint64_t value) {
 void block::yield(device_thread& t) {
   ++idle_yields_;
   ++yields_;
+  ++looks_;
   ready_.push(&t);
   park(t);
 }
@@ -479,7 +488,9 @@ void block::spun(device_thread& t, abi::round_outcome how) {
   if (how == abi::round_outcome::is_stuck) fail(t, {status::launch_failure, nullptr, stuck_words});
   if (how == abi::round_outcome::spins) return yield(t);
   constexpr std::uint32_t looks_each = 16;
-  switches_left_ -= std::min(switches_left_, run->threads * looks_each);
+  const std::uint32_t looks = std::min(switches_left_, run->threads * looks_each);
+  switches_left_ -= looks;
+  looks_ += looks;
   progress();
   ready_.push(&t);
   park(t);

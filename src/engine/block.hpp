@@ -139,10 +139,11 @@ struct alignas(64) block {
   bool in_vain = false;       // its last turn led nowhere; see turn_was_in_vain()
   std::uint64_t wake_ns = 0;  // of the first of its sleepers, if it has some; may lie in the past
   bool naps = false;  // outcome sleeping: its threads looked at memory in vain before they slept
-  bool asked_time = false;     // one of its threads has, since somebody took note
-  std::uint64_t spun_ns = 0;   // modelled: since when it waits for memory that others write
-  std::uint64_t alarm_ns = 0;  // modelled: when its sleepers are to go on; 0: nobody takes care
-  std::uint64_t model_ns = 0;  // the time, when it is modelled; 0: the real clock
+  bool asked_time = false;       // one of its threads has, since somebody took note
+  std::uint64_t spun_ns = 0;     // modelled: since when it waits for memory that others write
+  std::uint64_t alarm_ns = 0;    // modelled: when its sleepers are to go on; 0: nobody takes care
+  std::uint64_t model_ns = 0;    // the time, when it is modelled; 0: the real clock
+  std::uint32_t busy_turns = 0;  // modelled: with outcome more, in a row, of nothing but looks
   failure_record failure;
   const device_thread* failed_thread = nullptr;  // null: all of them
   bool failed = false;  // ends now; a failure without it waits for threads that can still run
@@ -237,6 +238,8 @@ struct alignas(64) block {
   void turn_was_in_vain(block_outcome outcome);
   // Whether something happened in the last turn but sleep and looks at memory.
   [[nodiscard]] bool got_on() const { return got_on_; }
+  // How often its threads looked at memory in a turn that was too long, if they did little else.
+  [[nodiscard]] std::uint32_t looks_of_long_turn() const;
   [[nodiscard]] bool woke() const { return woken_ != 0; }  // one of its sleepers did
   [[nodiscard]] bool has_sleepers() const { return sleeping_.count != 0; }
   // Each of them looks at memory again and again, and did so in vain before it slept.
@@ -317,6 +320,7 @@ struct alignas(64) block {
   int barrier_result_total_ = 0;
   std::uint32_t idle_yields_ = 0;  // yields since anything changed
   std::uint32_t yields_ = 0;       // since the resume
+  std::uint32_t looks_ = 0;        // the same, and those of threads that have one fiber
   std::uint32_t switches_left_ = 0;
   std::uint32_t napping_ = 0;   // of those that sleep
   std::uint64_t begin_ns_ = 0;  // of the turn, by the real clock

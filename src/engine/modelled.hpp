@@ -171,6 +171,7 @@ class modelled final : public host_clocks::events {
   [[nodiscard]] std::uint64_t look_time(std::size_t blocks) const;  // from a change to their look
   bool look_for_long();
   void note_nap(block& b, block_outcome outcome);
+  bool looks_for_too_long(block& b);
   [[nodiscard]] const kernel_run* first_in_vain() const;  // of a program that hangs
   [[nodiscard]] std::string awaited_words() const;
   void begin_transfer(node& n, std::uint64_t ns);

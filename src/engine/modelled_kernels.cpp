@@ -218,6 +218,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
   if (b->got_on()) changed_ns_ = std::max(changed_ns_, ns);
   b->turn_was_in_vain(outcome);
   note_nap(*b, outcome);
+  if (outcome != block_outcome::more) b->busy_turns = 0;
   switch (outcome) {
     case block_outcome::done:
       if (b->info == run.info().counted) note_work(*b);
@@ -235,7 +236,7 @@ void modelled::place(worker& w, block* b, block_outcome outcome) {
       if (b->has_sleepers()) wake_later(*b);
       return;
     case block_outcome::more:
-      again_.push_back(b);
+      if (!looks_for_too_long(*b)) again_.push_back(b);
       return;
     case block_outcome::at_grid:
       ++run.grid_arrived;

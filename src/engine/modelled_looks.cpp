@@ -88,6 +88,20 @@ void modelled::note_nap(block& b, block_outcome outcome) {
   }
 }
 
+// Threads that see something new whenever they look, as a counter that they move themselves, go on
+// at one moment. Who is to stop them may sleep until a later one: so their looks take time after
+// all, when they were many. Answers whether it goes on later.
+bool modelled::looks_for_too_long(block& b) {
+  constexpr std::uint32_t most_turns_at_once = 64;
+  const std::uint32_t looks = b.held ? 0 : b.looks_of_long_turn();
+  b.busy_turns = looks != 0 ? b.busy_turns + 1 : 0;
+  if (b.busy_turns <= most_turns_at_once) return false;
+  const std::uint64_t end = b.model_ns + look_time(1) * (1 + looks / b.run->threads);
+  b.wake_ns = b.has_sleepers() ? std::min(b.wake_ns, end) : end;
+  wake_later(b);
+  return true;
+}
+
 // A timer that begins again and again for nobody keeps no program going.
 bool modelled::in_vain() const {
   constexpr std::uint64_t expirations_for_nobody = 1'000'000;

@@ -29,7 +29,8 @@ class Hangs(Runs):
         source = HERE / "programs/sleepers.cu"
         # How many see it, and the microseconds that they wait at least.
         for how, saw, waited in (("sleep", 1, 40), ("warps", 63, 100_000), ("clock", 69, 505), ("timer", 62, 500),
-                                 ("blocks", 98, 40), ("tries", 63, None), ("naps", 127, None), ("on", 38, 50)):
+                                 ("blocks", 98, 40), ("tries", 63, None), ("naps", 127, None), ("on", 38, 50),
+                                 ("counts", 63, None), ("stopped", 64, None)):
             done = self.run_modelled(source, arguments=(how,))
             self.assertNotIn("hangs", done.stderr)
             self.assertRegex(done.stdout, f"^waiting\n{how}: {saw} saw it, 0 gave up, after [0-9]+ us\n$")

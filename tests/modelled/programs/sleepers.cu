@@ -24,7 +24,7 @@ __device__ void wait_cycles(long long longest) {
 // How many threads saw the flag, and the least time that one of them waited.
 struct outcome {
   int flag[2], saw, gave_up;
-  long long shortest;
+  long long shortest, counted;
 };
 __device__ void look(volatile int* flag, outcome* out) {
   const long long begin = nanoseconds();
@@ -103,6 +103,33 @@ __global__ void others_nap(outcome* out) {
     atomicAdd(&out->saw, 1);
   }
 }
+// The others see something new whenever they look. One of their own sleeps, or another kernel does.
+__device__ void count(outcome* out, long long* count) {
+  volatile int* stop = out->flag;
+  for (;;) {
+    const long long seen = atomicAdd(reinterpret_cast<unsigned long long*>(count), 1ull);
+    if (*stop != 0) break;
+    if (seen > 1'000'000'000'000) {
+      atomicAdd(&out->gave_up, 1);
+      return;
+    }
+  }
+  atomicAdd(&out->saw, 1);
+}
+__global__ void others_count(outcome* out) {
+  if (threadIdx.x == 0) {
+    __nanosleep(40'000);
+    *reinterpret_cast<volatile int*>(out->flag) = 1;
+  } else {
+    count(out, &out->counted);
+  }
+}
+__global__ void counts(outcome* out) { count(out, &out->counted); }
+__global__ void stops_it(outcome* out) {
+  wait_nanoseconds(300'000);
+  *reinterpret_cast<volatile int*>(out->flag) = 1;
+}
+
 // From a sleeper by one that naps to those that only look.
 __global__ void tells_on(outcome* out) {
   volatile int* flag = out->flag;
@@ -151,15 +178,22 @@ int main(int, char** arguments) {
                     {"blocks", another_block_looks, 3, 33},
                     {"tries", looks_so_often, 1, 64},
                     {"naps", others_nap, 1, 128},
+                    {"counts", others_count, 1, 64},
+                    {"stopped", counts, 2, 32},
                     {"on", tells_on, 1, 40},
                     {"never", never, 2, 32},
                     {"for_all", gives_up_for_all, 1, 32}};
+  cudaStream_t other;
+  cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking);
+  cudaFuncAttributes loaded;
+  cudaFuncGetAttributes(&loaded, stops_it);
   outcome* out;
   cudaMallocManaged(&out, sizeof *out);
   for (const auto& way : ways) {
     if (std::strcmp(way.name, arguments[1]) != 0) continue;
-    *out = {{0, 0}, 0, 0, 1'000'000'000'000};
+    *out = {{0, 0}, 0, 0, 1'000'000'000'000, 0};
     way.kernel<<<way.blocks, way.threads>>>(out);
+    if (way.kernel == counts) stops_it<<<1, 1, 0, other>>>(out);
     std::printf("waiting\n");
     std::fflush(stdout);
     cudaDeviceSynchronize();
