@@ -20,8 +20,8 @@ struct place {
   auto operator<=>(const place&) const = default;
 };
 
-bool is_handed_over(const thread_pause& p) {
-  return p.what != trace::awaited::lock && p.what != trace::awaited::thread && p.until.calls != 0;
+bool is_handed_over(trace::awaited what) {
+  return what != trace::awaited::lock && what != trace::awaited::thread;
 }
 
 class hand_overs {
@@ -62,7 +62,7 @@ class hand_overs {
       for (std::size_t i = 0; i < steps.size(); ++i) {
         const place at = place_of(thread, i);
         for (const thread_pause& p : steps[i].pauses) {
-          if (!is_handed_over(p)) continue;
+          if (!is_handed_over(p.what) || p.until.calls == 0) continue;
           const place other = place_of(p.until.thread, p.until.calls - 1);
           const std::ptrdiff_t turns = turn_of(at, i) - turn_of(other, p.until.calls - 1);
           const auto known = found[at][other].emplace(turns, p.until.after).first;
@@ -113,6 +113,10 @@ class hand_overs {
 
 }  // namespace
 
-void add_hand_overs(const trace::trace& recorded, program& p) { hand_overs(recorded, p).add(); }
+void add_hand_overs(const trace::trace& recorded, program& p) {
+  const auto& waits = recorded.thread_waits;
+  if (std::any_of(waits.begin(), waits.end(), [](const auto& w) { return is_handed_over(w.what); }))
+    hand_overs(recorded, p).add();
+}
 
 }  // namespace sb::analysis
