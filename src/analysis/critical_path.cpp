@@ -45,7 +45,7 @@ bool take_turns(const trace::trace& t, const trace::operation& o, const trace::e
          computes(o) != computes(t.operations[e.from]);
 }
 
-path_link link_of(trace::wait_cause cause) {
+path_link link_of(const trace::operation& o, trace::wait_cause cause) {
   switch (cause) {
     case trace::wait_cause::stream_order:
       return path_link::stream_order;
@@ -54,7 +54,8 @@ path_link link_of(trace::wait_cause cause) {
     case trace::wait_cause::legacy_barrier:
       return path_link::legacy_barrier;
     case trace::wait_cause::graph_edge:
-      return path_link::graph_edge;
+      return o.kind == trace::operation_kind::graph_begin ? path_link::same_graph
+                                                          : path_link::graph_edge;
     case trace::wait_cause::queue_head:
       return path_link::queue_head;
     case trace::wait_cause::engine_busy:
@@ -222,10 +223,12 @@ void walk::follow_operation(number operation, bool with_its_run) {
   const nanoseconds queued = o.queued == never ? o.called : o.queued;
   if (last != nullptr && (queued == never || last->until >= queued)) {
     add(last->until, path_work::start, operation, none, none);
-    // A record only stands for what was before it: who waits for it waits for that.
-    // So does the head of a queue for who was behind it.
-    if (o.kind != trace::operation_kind::event_record && with_its_run)
-      link_ = take_turns(trace_, o, *last) ? path_link::takes_turns : link_of(last->cause);
+    // A record only stands for what was before it: who waits for it waits for that. So does the
+    // end of a graph, and the head of a queue for who was behind it.
+    const bool stands_for_others =
+        o.kind == trace::operation_kind::event_record || o.kind == trace::operation_kind::graph_end;
+    if (!stands_for_others && with_its_run)
+      link_ = take_turns(trace_, o, *last) ? path_link::takes_turns : link_of(o, last->cause);
     operation_ = last->from;
     // The head of a queue let this one go when it left the queue, not when it was done.
     with_its_run_ = last->cause != trace::wait_cause::queue_head;

@@ -31,6 +31,7 @@ enum class path_link : std::uint8_t {
   event,
   legacy_barrier,
   graph_edge,
+  same_graph,  // another launch of the same executable graph
   queue_head,
   engine_busy,
   device_full,

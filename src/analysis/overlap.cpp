@@ -82,7 +82,8 @@ nanoseconds length_alone(const trace::trace& t, const trace::operation& o, nanos
 }
 
 // The longest way through what orders operations: their streams, events, graph edges and the rules
-// of the default stream. Engines, queues, room and the host are left out.
+// of the default stream. Engines, queues, room and the host are left out, and that a launch waits
+// for the others of its executable graph: a graph can be made executable twice.
 nanoseconds longest_chain(const trace::trace& t, nanoseconds beginning) {
   std::vector<nanoseconds> end(t.operations.size(), 0);
   std::vector<nanoseconds> stream_end(t.streams.size(), 0);
@@ -104,7 +105,8 @@ nanoseconds longest_chain(const trace::trace& t, nanoseconds beginning) {
     }
     if (o.record < i) begin = std::max(begin, end[o.record]);
     for (const number other : o.after) {
-      if (other < i) begin = std::max(begin, end[other]);
+      if (other < i && o.kind != trace::operation_kind::graph_begin)
+        begin = std::max(begin, end[other]);
     }
     end[i] = begin + length_alone(t, o, beginning);
     if (!o.in_graph) {

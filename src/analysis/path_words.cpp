@@ -45,6 +45,8 @@ std::string_view reason(path_link link) {
       return "the rules of the default stream made another stream wait for them";
     case path_link::graph_edge:
       return "the next node of their graph waited for them";
+    case path_link::same_graph:
+      return "another launch of the same executable graph waited for them";
     case path_link::queue_head:
       return "what waited for them was in front of another stream in a hardware queue";
     case path_link::engine_busy:
@@ -118,6 +120,8 @@ std::string_view key_of(path_link link) {
       return "legacy_barrier";
     case path_link::graph_edge:
       return "graph_edge";
+    case path_link::same_graph:
+      return "same_graph";
     case path_link::queue_head:
       return "queue_head";
     case path_link::engine_busy:

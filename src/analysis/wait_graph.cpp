@@ -102,6 +102,8 @@ std::string wait_graph::reason(const trace::operation& o, const trace::edge& e,
       e.cause == trace::wait_cause::device_full && blocks != 0)
     return fmt::format("finds no room on the device beside {{}}, of which {} block{} there", blocks,
                        blocks == 1 ? " is" : "s are");
+  if (e.cause == trace::wait_cause::graph_edge && o.kind == trace::operation_kind::graph_begin)
+    return "launches the same executable graph as {}";
   if (e.cause == trace::wait_cause::queue_head && connections > 1)
     return fmt::format("waits for a hardware connection; all {} are held, one of them by {{}}",
                        connections);
@@ -136,7 +138,7 @@ void wait_graph::add_operation(number i) {
     }
     for (const number other : o.after) {
       if (is_known(other) && way(i, other) == nullptr)
-        add(i, {other, std::string(words_of(trace::wait_cause::graph_edge))});
+        add(i, {other, reason(o, {.from = other, .cause = trace::wait_cause::graph_edge}, 0)});
     }
     const auto before = last_in_stream_.find(o.stream);
     if (!known && before != last_in_stream_.end())

@@ -56,11 +56,13 @@ void wait_recorder::submitted(number operation) {
     s.last = operation;
   }
   depend(operation, t.record, trace::wait_cause::event);
+  const bool launch = t.what.kind == command_kind::graph_head;
+  const bool graph =
+      launch || t.what.order == command_order::free || t.what.kind == command_kind::marker;
   for (const number other : t.after) {
-    depend(operation, other,
-           t.what.order == command_order::free || t.what.kind == command_kind::marker
-               ? trace::wait_cause::graph_edge
-               : trace::wait_cause::event);
+    // A launch behind another one of the same graph in its stream is behind it in any case.
+    if (launch && other == s.before_last) continue;
+    depend(operation, other, graph ? trace::wait_cause::graph_edge : trace::wait_cause::event);
   }
   for (const number other : t.loading) depend(operation, other, trace::wait_cause::loading);
 }

@@ -476,12 +476,18 @@ void recorder::submitted_with_others(node& n, stream_notes& s, std::span<const c
     depend(n, commands_.find(n.as.record.value), trace::wait_cause::event);
   const auto* marker = std::get_if<marker_operation>(&n.what);
   const bool allocates = marker != nullptr && marker->role == marker_role::allocate;
-  const bool graph = n.as.order == command_order::free || n.as.kind == command_kind::marker;
-  for (const command_id id : after)
-    depend(n, commands_.find(id.value),
+  const bool launch = n.as.kind == command_kind::graph_head;
+  const bool graph =
+      launch || n.as.order == command_order::free || n.as.kind == command_kind::marker;
+  for (const command_id id : after) {
+    node* const found = commands_.find(id.value);
+    // A launch behind another one of the same graph in its stream is behind it in any case.
+    if (launch && found != nullptr && found->recorded.number == n.recorded.before) continue;
+    depend(n, found,
            allocates ? trace::wait_cause::allocation
            : graph   ? trace::wait_cause::graph_edge
                      : trace::wait_cause::event);
+  }
   // What holds it for another reason holds it for that one.
   for (const command_id id : load.behind) {
     node* const found = commands_.find(id.value);

@@ -160,7 +160,7 @@ enum class wait_cause : std::uint8_t {
   stream_order,    // the operation before it in its stream
   event,           // cudaStreamWaitEvent
   legacy_barrier,  // the legacy stream and the blocking streams wait for each other
-  graph_edge,      // of a graph
+  graph_edge,      // of a graph; of its launch: an earlier launch of the same executable graph
   queue_head,      // another operation was in front of it in its hardware queue
   engine_busy,     // another operation had its copy engine, or the thread of host functions
   device_full,     // the multiprocessors had no room, or too many kernels were resident

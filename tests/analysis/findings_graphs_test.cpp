@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "analysis/critical_path.hpp"
 #include "findings_checks.hpp"
 #include "program_builder.hpp"
 
@@ -245,6 +246,47 @@ TEST(FindingsOfGraphs, AGraphOfAnotherSizeCanTakeThePlaceOfOneThatIsThrownAway) 
 TEST(FindingsOfGraphs, GraphsThatAreMadeOnceOrDifferOrAreKeptAreHealthy) {
   for (const graphs how : {graphs::made_once, graphs::with_other_nodes, graphs::kept})
     expect_without(graph_in_each_turn(how), "graph-made-in-loop");
+}
+
+enum class executable { one, one_that_writes, one_for_each_stream };
+
+// A graph of one kernel, launched in two streams in turn.
+trace::trace launched_in_two_streams(executable how) {
+  program_builder b = with_costs();
+  b.launch_cost = graph_launch;
+  const number streams[] = {b.stream(), b.stream()};
+  const number result = b.allocation(trace::memory_kind::device, 1 << 20);
+  number end = none;
+  for (number i = 0; i < 12; ++i) {
+    const auto begin = static_cast<number>(b.records().operations.size());
+    b.graph_of_kernels(streams[i % 2], "node", 1, 100_us);
+    for (number k = begin; k < begin + 3; ++k) b.records().operations[k].graph = i + 1;
+    if (how == executable::one_that_writes) {
+      b.records().operations[begin + 1].ranges.push_back(
+          {result, 0, 1 << 20, trace::access::write, true});
+    }
+    if (how != executable::one_for_each_stream && end != none)
+      b.records().operations[begin].after = b.task_of(begin).after = {end};
+    end = begin + 2;
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfGraphs, LaunchesOfOneExecutableGraphInSeveralStreamsTakeTurns) {
+  const trace::trace t = launched_in_two_streams(executable::one);
+  const finding f = found(t, "graph-waits-for-itself");
+  EXPECT_EQ(f.count, 11U);
+  const nanoseconds other = launched_in_two_streams(executable::one_for_each_stream).end;
+  expect_about(f.cost + instantiate, t.end - other);
+  const critical_path path = critical_path_of(t);
+  EXPECT_EQ(path.shares.front().link, path_link::same_graph);
+}
+
+TEST(FindingsOfGraphs, LaunchesThatTheirDataOrdersAreHealthy) {
+  expect_without(launched_in_two_streams(executable::one_that_writes), "graph-waits-for-itself");
+  expect_without(launched_in_two_streams(executable::one_for_each_stream),
+                 "graph-waits-for-itself");
 }
 
 }  // namespace

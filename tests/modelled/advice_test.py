@@ -25,8 +25,8 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "hand_over", "held_lock", "host_code", "launches",
-                     "many_streams", "pools", "other_ways", "pageable_streams", "urgent"):
+        for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "hand_over", "held_lock", "host_code",
+                     "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
                 PROGRAM.with_name("default_streams.cu"))
@@ -182,6 +182,29 @@ class Advice(unittest.TestCase):
 
     def test_a_graph_that_is_made_executable_once(self):
         self.check("graph-made-in-loop", 2, "graph_anew")
+
+    def test_an_executable_graph_for_each_stream(self):
+        before, after, writes, one = (
+            self.facts("shared_graph", how)[0] for how in ("as_is", "applied", "writes", "one_stream"))
+        found, = before["findings"]
+        self.assertEqual(found["rule"], "graph-waits-for-itself")
+        gained = before["run"]["length"] - after["run"]["length"]
+        self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (found["cost"], gained))
+        self.assertIn("same_graph", [cause["link"] for cause in before["bound"]["causes"]])
+        for other in (after, writes, one):
+            self.assertEqual(other["findings"], [])
+
+    def test_what_launches_of_one_executable_graph_wait_for(self):
+        for how, cause in (("as_is", "graph_edge"), ("one_stream", "stream_order")):
+            trace = self.facts("shared_graph", how)[1]
+            lines = command(TOOLKIT / "bin" / "streambed", "export", trace, "--format", "csv").splitlines()
+            waits = [row["waits"] for row in csv.DictReader(lines) if row["kind"] == "graph_begin"]
+            self.assertEqual(len(waits), 12)
+            for one in waits[1:]:
+                self.assertEqual(one.split()[-1].split(":")[0], cause)
+                self.assertNotIn("event", one)
+            if how == "one_stream":
+                self.assertEqual([len(one.split()) for one in waits[1:]], 11 * [1])
 
     def test_a_graph_of_several_streams(self):
         self.check("launch-bound-kernels", 2, "streams_in_turn", 20, 7)

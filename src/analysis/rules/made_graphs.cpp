@@ -11,6 +11,17 @@
 
 namespace sb::analysis {
 
+graph_costs costs_of_launched(const evidence& e, const step& launch) {
+  graph_shape shape;
+  for (const issue& k : launch.issues) {
+    const command& what = e.p.tasks[k.operation].what;
+    const auto place = static_cast<std::uint32_t>(shape.size());
+    const std::uint32_t before = place - std::min(place, 1u);
+    shape.add(what.kind, what.bytes, {&before, std::min(place, 1u)});
+  }
+  return graph_costs_of(e.t, shape);
+}
+
 namespace {
 
 // What a launch did: the nodes with their edges, which an update of an executable graph cannot
@@ -128,16 +139,7 @@ graph_costs costs_of(const evidence& e, const repeated_call& r, const loop_of_gr
   const std::vector<step>& steps = e.p.threads[r.thread];
   const std::size_t launch =
       next_call(e.t, steps, loop.again.front(), steps.size(), "cudaGraphLaunch");
-  graph_shape shape;
-  if (launch < steps.size()) {
-    for (const issue& k : steps[launch].issues) {
-      const command& what = e.p.tasks[k.operation].what;
-      const auto place = static_cast<std::uint32_t>(shape.size());
-      const std::uint32_t before = place - std::min(place, 1u);
-      shape.add(what.kind, what.bytes, {&before, std::min(place, 1u)});
-    }
-  }
-  return graph_costs_of(e.t, shape);
+  return costs_of_launched(e, launch < steps.size() ? steps[launch] : step{});
 }
 
 // The call takes so much less before it gives the device its work.

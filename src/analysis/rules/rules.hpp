@@ -77,6 +77,7 @@ void find_copies_in_loops(const evidence& e, findings& out);
 void find_allocations_in_loops(const evidence& e, findings& out);
 void find_returned_pools(const evidence& e, findings& out);
 void find_graphs_made_in_loops(const evidence& e, findings& out);
+void find_graphs_beside_themselves(const evidence& e, findings& out);
 void find_issue_order(const evidence& e, findings& out);
 void find_few_queues(const evidence& e, findings& out);
 void find_many_streams(const evidence& e, findings& out);
@@ -109,6 +110,9 @@ void add_calls(const trace::trace& t, finding& f, const std::vector<number>& cal
 void add_assumption(finding& f, assumes_parts parts);
 // About waits for events: which of them the program does not read the times of.
 void add_assumption_of_times(const trace::trace& t, finding& f);
+
+// What the graph of a launch costs.
+[[nodiscard]] graph_costs costs_of_launched(const evidence& e, const step& launch);
 
 // An operation and the edge that let it go last, with how long that kept it after everything else.
 struct held_operation {

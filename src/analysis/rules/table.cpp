@@ -8,7 +8,7 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 27> table = {{
+constexpr std::array<rule, 28> table = {{
     {"launch-blocking", find_blocking_launches},
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
@@ -17,6 +17,7 @@ constexpr std::array<rule, 27> table = {{
     {"allocation-in-loop", find_allocations_in_loops},
     {"pool-gives-memory-back", find_returned_pools},
     {"graph-made-in-loop", find_graphs_made_in_loops},
+    {"graph-waits-for-itself", find_graphs_beside_themselves},
     {"issue-order", find_issue_order},
     {"few-hardware-queues", find_few_queues},
     {"many-streams", find_many_streams},
