@@ -25,7 +25,11 @@ constexpr std::size_t most_waits = 1000;  // looked at
 
 bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
 
-bool is_known(const trace::operation& o) { return !o.ranges.empty() && !touches_anything(o); }
+// A kernel without pointers uses no memory: one that may reach any is marked so.
+bool is_known(const trace::operation& o) {
+  const bool has_list = !o.ranges.empty() || o.kind == trace::operation_kind::kernel;
+  return has_list && !touches_anything(o);
+}
 
 // Of the work in front of a record, what the stream behind a wait for it needs, directly or by way
 // of other work of these; the last first. None when it needs all of it, or nobody knows.
