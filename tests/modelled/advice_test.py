@@ -25,7 +25,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "hand_over", "held_lock", "host_code",
+        for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
                      "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
@@ -358,6 +358,28 @@ class Advice(unittest.TestCase):
             gained = before["run"]["length"] - after["run"]["length"]
             cost = before["findings"][0]["cost"]
             self.assertLessEqual(abs(cost - gained) * 100, 2 * gained, (pieces, cost, gained))
+
+    def test_a_wait_in_which_a_pool_gives_its_memory_back(self):
+        """Without the wait the pool has the memory still; one that keeps its memory gains by less waiting alone."""
+        for how, otherwise, pieces in (("as_is", "once", 2), ("as_is", "once", 20), ("applied", "kept_once", 2)):
+            before, after = (self.facts("pools", word, pieces, "alone")[0] for word in (how, otherwise))
+            cost, = (f["cost"] for f in before["findings"] if f["rule"] == "wait-in-loop")
+            gained = before["run"]["length"] - after["run"]["length"]
+            self.assertLessEqual(abs(cost - gained) * 100, 2 * gained, (how, pieces, cost, gained))
+        self.assertEqual(self.facts("pools", "applied", 20, "alone")[0]["findings"], [])
+
+    def test_memory_that_is_freed_in_a_loop(self):
+        before, after = (self.facts("frees", how)[0] for how in ("as_is", "applied"))
+        found, = before["findings"]
+        self.assertEqual(found["rule"], "allocation-in-loop")
+        self.assertIn("Free the memory behind the loop", found["change"])
+        self.assertNotIn("allocation-in-loop", [f["rule"] for f in after["findings"]])
+        gained = before["run"]["length"] - after["run"]["length"]
+        self.assertLessEqual(abs(found["cost"] - gained) * 100, 10 * gained, (found["cost"], gained))
+        # Memory that each turn takes and frees is to be kept, and then no turn's calls are made.
+        both = self.facts("frees", "takes_too")[0]["findings"]
+        self.assertEqual([f["rule"] for f in both], ["allocation-in-loop"])
+        self.assertIn("Allocate before the loop", both[0]["change"])
 
     def test_code_of_the_host_for_which_the_device_waits(self):
         for what, within in (("prepares", 2), ("hands_over", 10)):  # the last one's is before nothing

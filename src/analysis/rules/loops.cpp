@@ -260,6 +260,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
     program changed = e.p;
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     for (const repeated_call* r : loops) wait_less(e, changed, kind.use, *r);
+    keep_pool_memory(e, changed, pool_waits::left);
     const nanoseconds cost = e.gain(changed);
     if (!e.worth(cost)) continue;
     finding f;
@@ -397,6 +398,17 @@ void move_out_of_loop(program& p, const repeated_call& r) {
   }
 }
 
+std::string change_of_frees(const std::vector<std::string>& names) {
+  std::string change = fmt::format(
+      "Free the memory behind the loop, where nothing has to be waited for (that is the cost). "
+      "Where turns can use the same memory{}, calls are saved, too.",
+      std::find(names.begin(), names.end(), "cudaFree") == names.end()
+          ? ""
+          : ", or take it with cudaMallocAsync and give it back with cudaFreeAsync, which do not "
+            "wait");
+  return change;
+}
+
 std::string change_of_allocations(const std::vector<std::string>& names) {
   const auto any = [&](auto which) { return std::any_of(names.begin(), names.end(), which); };
   const bool registers =
@@ -425,9 +437,7 @@ std::string change_of_allocations(const std::vector<std::string>& names) {
 }  // namespace
 
 void find_allocations_in_loops(const evidence& e, findings& out) {
-  program changed = e.p;
-  std::vector<number> calls;
-  std::vector<std::string> names;
+  std::vector<const repeated_call*> loops;
   bool sets_up = false, allocates = false;
   for (const repeated_call& r : e.repeated_calls()) {
     const call_class kind = class_of(r.name);
@@ -437,18 +447,26 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
       continue;
     }
     allocates |= kind == call_class::allocate;
-    if (is_of_registering(r)) {
-      move_out_of_loop(changed, r);
-    } else {
-      for (std::size_t i = 1; i < r.steps.size(); ++i)
-        take_out(changed.threads[r.thread][r.steps[i]]);
-    }
-    const std::vector<number> these = calls_of(e.p, r);
-    calls.insert(calls.end(), these.begin(), these.end());
-    if (std::find(names.begin(), names.end(), r.name) == names.end()) names.push_back(r.name);
+    loops.push_back(&r);
   }
   // What frees then is the loop that clears up.
-  if (calls.empty() || (sets_up && !allocates)) return;
+  if (loops.empty() || (sets_up && !allocates)) return;
+  program changed = e.p;
+  std::vector<number> calls;
+  std::vector<std::string> names;
+  bool frees_allocated = false;  // and not what was registered
+  for (const repeated_call* r : loops) {
+    if (!allocates || is_of_registering(*r)) {
+      move_out_of_loop(changed, *r);
+    } else {
+      for (std::size_t i = 1; i < r->steps.size(); ++i)
+        take_out(changed.threads[r->thread][r->steps[i]]);
+    }
+    frees_allocated |= !is_of_registering(*r);
+    const std::vector<number> these = calls_of(e.p, *r);
+    calls.insert(calls.end(), these.begin(), these.end());
+    if (std::find(names.begin(), names.end(), r->name) == names.end()) names.push_back(r->name);
+  }
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
   std::sort(calls.begin(), calls.end());
@@ -459,7 +477,7 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
   f.why =
       "Allocating takes long, and cudaFree, cudaFreeHost and cudaHostUnregister wait for all work "
       "of the device first.";
-  f.change = change_of_allocations(names);
+  f.change = !allocates && frees_allocated ? change_of_frees(names) : change_of_allocations(names);
   out.push_back(std::move(f));
 }
 

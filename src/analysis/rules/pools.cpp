@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
@@ -47,48 +48,58 @@ struct pool_calls {
 
 }  // namespace
 
-void find_returned_pools(const evidence& e, findings& out) {
+kept_memory keep_pool_memory(const evidence& e, program& changed, pool_waits which) {
+  kept_memory kept;
   const profile* known = find_profile(e.t.head.profile);
-  if (e.t.head.clock != trace::clock_kind::modelled || known == nullptr) return;
+  if (e.t.head.clock != trace::clock_kind::modelled || known == nullptr) return kept;
   const pool_calls pool{known->timing};
-  if (pool.timing.pool_chunk_ns <= 0 || pool.timing.pool_return_ns <= 0) return;
+  if (pool.timing.pool_chunk_ns <= 0 || pool.timing.pool_return_ns <= 0) return kept;
 
-  program changed = e.p;
-  std::vector<step*> steps;
-  for (std::vector<step>& thread : changed.threads)
-    for (step& s : thread)
-      if (s.call != none) steps.push_back(&s);
-  sort_stably(steps, [&](const step* a, const step* b) {
-    return e.t.calls[a->call].begin < e.t.calls[b->call].begin;
+  std::vector<std::pair<const step*, step*>> steps;  // as it was, and as it is changed
+  for (std::size_t thread = 0; thread < changed.threads.size(); ++thread)
+    for (std::size_t i = 0; i < changed.threads[thread].size(); ++i)
+      if (const step& s = e.p.threads[thread][i]; s.call != none)
+        steps.emplace_back(&s, &changed.threads[thread][i]);
+  sort_stably(steps, [&](const auto& a, const auto& b) {
+    return e.t.calls[a.first->call].begin < e.t.calls[b.first->call].begin;
   });
 
-  // A pool that keeps its memory asks for more only when it needs more than ever before.
-  std::uint64_t has = 0, kept = 0;
+  // A pool that keeps its memory asks for more only when it needs more than it has then.
+  std::uint64_t had = 0, has = 0;
   std::set<number> grew;  // places: other ones may use other pools
-  std::vector<number> again, waits;
-  nanoseconds asked = 0, gave = 0;
-  for (step* s : steps) {
-    const trace::call& c = e.t.calls[s->call];
-    if (const std::uint64_t back = std::min(has, pool.returned(*s, c.name)); back != 0) {
-      has -= back;
+  for (const auto& [was, now] : steps) {
+    const trace::call& c = e.t.calls[was->call];
+    if (const std::uint64_t back = std::min(had, pool.returned(*was, c.name)); back != 0) {
+      had -= back;
+      const bool still_waits = was->own() == now->own();
+      if (which == pool_waits::left && still_waits) {
+        has = had;
+        continue;
+      }
       const nanoseconds time = rounded_ns(static_cast<double>(back) * pool.timing.pool_return_ns);
-      shorten(*s, time);
-      gave += time;
-      waits.push_back(s->call);
+      shorten(*now, time);
+      kept.gave += time;
+      kept.waits.push_back(was->call);
     }
-    const std::uint64_t got = pool.got(*s, c.name);
+    const std::uint64_t got = pool.got(*was, c.name);
     if (got == 0) continue;
-    has += got;
-    const std::uint64_t more = has > kept ? std::min(got, has - kept) : 0;
-    kept = std::max(kept, has);
+    had += got;
+    const std::uint64_t more = had > has ? std::min(got, had - has) : 0;
+    has = std::max(has, had);
     if (grew.insert(c.place).second || more == got) continue;
     const nanoseconds time =
         rounded_ns(static_cast<double>(got - more) * pool.timing.pool_chunk_ns +
                    (more == 0 ? pool.timing.pool_grow_ns : 0));
-    shorten(*s, time);
-    asked += time;
-    again.push_back(s->call);
+    shorten(*now, time);
+    kept.asked += time;
+    kept.again.push_back(was->call);
   }
+  return kept;
+}
+
+void find_returned_pools(const evidence& e, findings& out) {
+  program changed = e.p;
+  const auto [again, waits, asked, gave] = keep_pool_memory(e, changed, pool_waits::none);
   if (again.empty()) return;
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;

@@ -114,6 +114,18 @@ void add_assumption_of_times(const trace::trace& t, finding& f);
 // What the graph of a launch costs.
 [[nodiscard]] graph_costs costs_of_launched(const evidence& e, const step& launch);
 
+// A pool keeps the memory that it gave back in waits of the host: these take no longer for it, and
+// allocations do not ask for the memory again. In modelled time.
+struct kept_memory {
+  std::vector<number> again, waits;  // calls: that asked for memory once more, that gave it back
+  nanoseconds asked = 0, gave = 0;
+};
+enum class pool_waits : std::uint8_t {
+  none,  // gives memory back
+  left,  // gives memory back: one that the change has left as it was
+};
+kept_memory keep_pool_memory(const evidence& e, program& changed, pool_waits which);
+
 // An operation and the edge that let it go last, with how long that kept it after everything else.
 struct held_operation {
   number operation = none;
