@@ -49,7 +49,9 @@ class timeline_command final : public subcommand {
         {"trace", "the recorded run", &trace_, option_use::required},
         {"-o,--output", "out.html, out.svg, out.png, out.txt; without it, or -: text here",
          &output_},
-        {"--width", "columns of the text (30 to 10000), or pixels of the picture (400 to 16000)",
+        {"--width",
+         "columns of the text (30 to 10000), or pixels of the picture (400 to 16000); a .png up to "
+         "7000 has two dots for each",
          &width_},
         {"--theme",
          "colours of a picture (default: an .svg as its viewer, a .png light)",

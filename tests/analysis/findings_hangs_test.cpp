@@ -558,5 +558,18 @@ TEST(Findings, ARunThatWasKilledIsNotAHang) {
   expect_healthy(t);
 }
 
+TEST(FindingsOfFaults, AFailedAssertionIsNoAccessThatFailed) {
+  const auto change_of = [](std::int32_t status) {
+    program_builder b;
+    b.kernel(b.stream(), "checks", 10_us);
+    b.records().operations.back().status = status;
+    b.synchronize();
+    return found(b.run(), "fault").change;
+  };
+  EXPECT_THAT(change_of(710), testing::HasSubstr("assert()"));
+  EXPECT_THAT(change_of(710), testing::Not(testing::HasSubstr("MEMCHECK")));
+  EXPECT_THAT(change_of(700), testing::HasSubstr("access that failed"));
+}
+
 }  // namespace
 }  // namespace sb::analysis

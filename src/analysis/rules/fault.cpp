@@ -7,6 +7,20 @@
 
 namespace sb::analysis {
 
+namespace {
+
+constexpr std::int32_t failed_assertion = 710;  // cudaErrorAssert
+
+std::string_view change_of(std::int32_t status) {
+  if (status == failed_assertion)
+    return "An assert() in the kernel did not hold: what the runtime printed has its condition, "
+           "file and line, the block and the thread. Correct what led to it, or the condition.";
+  return "Correct the access that failed: what the runtime printed names the kernel, the block and "
+         "the thread. STREAMBED_MEMCHECK=1 finds accesses behind the end of an allocation as well.";
+}
+
+}  // namespace
+
 void find_faults(const trace::trace& t, findings& out) {
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
@@ -26,9 +40,7 @@ void find_faults(const trace::trace& t, findings& out) {
                    : fmt::format(", and {} that came later {} nothing",
                                  after == 1 ? "1 operation" : fmt::format("{} operations", after),
                                  after == 1 ? "does" : "do"));
-    f.change =
-        "Correct the access that failed: what the runtime printed names the kernel, the block and "
-        "the thread. STREAMBED_MEMCHECK=1 finds accesses behind the end of an allocation as well.";
+    f.change = change_of(o.status);
     add_operations(t, f, {i});
     out.push_back(std::move(f));
   }
