@@ -143,6 +143,19 @@ TEST_P(spins, blocks_may_meet_across_the_grid_too) {
   EXPECT_THAT(data, ElementsAre(40, 41, 42, 43));
 }
 
+// A block whose threads go round and meet, and see nothing new, lets others run.
+TEST_P(spins, meeting_others_on_the_way_round_a_loop_is_no_progress_for_ever) {
+  for (const char* kernel : {"polls_between_barriers", "halves_of_warps_poll"}) {
+    int flag = 0;
+    std::vector<int> out(64, 1);
+    outcome result = device.run(kernel, {1}, {64}, 0, &flag, 100, out.data());
+    EXPECT_FALSE(result.stuck) << kernel;
+    EXPECT_THAT(out, Each(0)) << kernel;
+    EXPECT_GE(result.rounds_in_vain, 32u) << kernel;
+    EXPECT_LT(result.rounds_in_vain, result.yields) << kernel;
+  }
+}
+
 TEST_P(spins, warps_stop_together) {
   std::vector<int> flags = {0, 0, 1}, out(96), expected(96);
   for (int i = 0; i < 96; ++i) expected[i] = i ^ 1;

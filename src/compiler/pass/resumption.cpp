@@ -32,11 +32,15 @@ constexpr std::uint32_t one_for_grid = one_there + 2;
 constexpr std::size_t most_instructions = 6000;
 
 // What else a meeting tells: that somebody spins, got on since the one before, waits in a warp
-// operation.
-constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4;
+// operation, or came there on its way round a loop in vain.
+constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4, in_vain_flag = 8;
 
 // A loop that sees something else in each round gets on. It has as many before others have a turn.
 constexpr std::uint32_t patience = 64;
+
+// A loop with barriers or warp operations that sees the same in each round may get on by what it
+// does on the way. It counts as such for so many rounds, and as one that looks in vain for as many.
+constexpr std::uint32_t rounds_of_each = 16;
 
 // One that looks at other places all the time has so many turns before it stops. Even, as most
 // rings of places are: it stops where it did before.
@@ -137,6 +141,10 @@ class resumption {
   // There are other places to stop at than barriers, which do not open while somebody is there.
   [[nodiscard]] bool barriers_close() const { return !spins_.empty() || !warp_calls_.empty(); }
 
+  [[nodiscard]] std::size_t stops_count() const {
+    return barriers_.size() + spins_.size() + warp_calls_.size();
+  }
+
   AllocaInst* variable(Type* type, const char* name) {
     BasicBlock& entry = body_.getEntryBlock();
     IRBuilder<> builder(&entry, entry.begin());
@@ -179,6 +187,10 @@ class resumption {
         brought_ = variable(word, "brought");
         seen_ = variable(builder.getInt64Ty(), "seen");
         rounds_ = who_ == resumed::threads ? variable(word, "rounds") : nullptr;
+        if (!spins_.empty() && spins_.size() != stops_count()) {
+          spun_at_ = variable(word, "spun.at");
+          same_rounds_ = variable(word, "same.rounds");
+        }
       }
     }
     choose(builder, *start);
@@ -186,8 +198,7 @@ class resumption {
 
   void choose(IRBuilder<>& builder, BasicBlock& start) {
     LoadInst* own = builder.CreateLoad(builder.getInt32Ty(), place_);
-    const auto cases =
-        static_cast<unsigned>(barriers_.size() + spins_.size() + warp_calls_.size()) + 1;
+    const auto cases = static_cast<unsigned>(stops_count()) + 1;
     if (who_ == resumed::lanes_that_stay) {
       // Those that have returned have the least number.
       Value* place = greatest_in_warp(builder, own);
@@ -292,7 +303,8 @@ class resumption {
     if (!warp_calls_.empty()) {
       auto* whether = BasicBlock::Create(context_, "whether", &body_);
       builder.SetInsertPoint(whether);
-      Value* spins = builder.CreateIsNotNull(builder.CreateAnd(all.place, spins_flag));
+      Value* spins =
+          builder.CreateIsNotNull(builder.CreateAnd(all.place, spins_flag | in_vain_flag));
       builder.CreateCondBr(spins, in_vain, tell_engine("stuck", meeting::told::is_stuck));
       in_vain = whether;
     }
@@ -353,7 +365,7 @@ class resumption {
     if (barriers_close()) {
       builder.CreateStore(brings, brought_);
     }
-    arrive(builder, brings, builder.getInt32(moved_flag));
+    arrive(builder, brings, told_on_the_way(builder, 0));
     end->eraseFromParent();
     builder.SetInsertPoint(&barrier);
     barrier.replaceAllUsesWith(result_of(builder, kind_of_barrier(barrier)));
@@ -369,8 +381,7 @@ class resumption {
     Value* value = spin.arg_empty() ? builder.getInt64(0) : spin.getArgOperand(0);
     Value* moved = is_roaming(spin) && rounds_ ? look_around(builder, value, *behind)
                                                : look_again(builder, value, *behind);
-    Value* place = builder.CreateLoad(builder.getInt32Ty(), place_);
-    moved = builder.CreateOr(moved, builder.CreateICmpNE(place, builder.getInt32(number)));
+    moved = builder.CreateOr(moved, comes_from_elsewhere(builder, moved, number));
     builder.CreateStore(builder.getInt32(number), place_);
     Value* told = builder.CreateSelect(moved, builder.getInt32(spins_flag | moved_flag),
                                        builder.getInt32(spins_flag));
@@ -379,6 +390,38 @@ class resumption {
     spin.eraseFromParent();
     // Behind it the thread may come from two places.
     resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number), behind);
+  }
+
+  // Whether the thread was at another stop before.
+  Value* comes_from_elsewhere(IRBuilder<>& builder, Value* moved, std::uint32_t number) {
+    Type* word = builder.getInt32Ty();
+    Value* here = builder.getInt32(number);
+    if (!spun_at_) {
+      return builder.CreateICmpNE(builder.CreateLoad(word, place_), here);
+    }
+    Value* from_other_loop = builder.CreateICmpNE(builder.CreateLoad(word, spun_at_), here);
+    builder.CreateStore(here, spun_at_);
+    Value* more = builder.CreateAdd(builder.CreateLoad(word, same_rounds_), builder.getInt32(1));
+    Value* is_new = builder.CreateOr(moved, from_other_loop);
+    more = builder.CreateSelect(is_new, builder.getInt32(0), more);
+    builder.CreateStore(more, same_rounds_);
+    Value* from_barrier = builder.CreateICmpNE(builder.CreateLoad(word, place_), here);
+    return builder.CreateOr(from_other_loop,
+                            builder.CreateAnd(from_barrier, counts_as_work(builder, more)));
+  }
+
+  static Value* counts_as_work(IRBuilder<>& builder, Value* same_rounds) {
+    return builder.CreateIsNull(builder.CreateAnd(same_rounds, builder.getInt32(rounds_of_each)));
+  }
+
+  // What a thread tells that comes to a barrier or to a warp operation.
+  Value* told_on_the_way(IRBuilder<>& builder, std::uint32_t other) {
+    if (!same_rounds_) {
+      return builder.getInt32(other | moved_flag);
+    }
+    Value* same = builder.CreateLoad(builder.getInt32Ty(), same_rounds_);
+    return builder.CreateSelect(counts_as_work(builder, same), builder.getInt32(other | moved_flag),
+                                builder.getInt32(other | in_vain_flag));
   }
 
   // Goes on behind the stop as long as the thread sees something new; else builds on where it
@@ -433,7 +476,7 @@ class resumption {
     end->eraseFromParent();
     builder.SetInsertPoint(stop);
     builder.CreateStore(builder.getInt32(number), place_);
-    arrive(builder, builder.getInt32(0), builder.getInt32(in_warp_flag | moved_flag));
+    arrive(builder, builder.getInt32(0), told_on_the_way(builder, in_warp_flag));
     builder.SetInsertPoint(look);
     builder.CreateCondBr(create_lane_waits(builder), wait, behind);
     builder.SetInsertPoint(wait);
@@ -509,6 +552,9 @@ class resumption {
   AllocaInst* brought_ = nullptr;
   AllocaInst* seen_ = nullptr;    // by the thread's last look
   AllocaInst* rounds_ = nullptr;  // since its last stop; null for warps
+  // If there are barriers or warp operations beside spins:
+  AllocaInst* spun_at_ = nullptr;      // the last such stop
+  AllocaInst* same_rounds_ = nullptr;  // since the thread saw something new at one
   std::vector<meeting> meetings_;
 };
 

@@ -299,9 +299,8 @@ void spin_slot(thread_context* self, std::uint64_t seen) {
 
 void spun(thread_context*, std::uint32_t outcome) {
   ++machine.result.yields;
-  if (outcome == static_cast<std::uint32_t>(abi::round_outcome::got_on)) {
-    ++machine.progress;
-  }
+  const bool got_on = outcome == static_cast<std::uint32_t>(abi::round_outcome::got_on);
+  ++(got_on ? machine.progress : machine.result.rounds_in_vain);
   switch_away();
 }
 

@@ -22,8 +22,9 @@ struct outcome {
   std::string printed;
   std::uint64_t cycles = 0;  // the longest logical clock of any thread
   std::uint64_t yields = 0;
-  std::set<std::uint64_t> seen;  // what spinning loops told
-  std::uint64_t waits = 0;       // calls of wait_until, wait_until_timer, nanosleep
+  std::uint64_t rounds_in_vain = 0;  // of a block: all of its threads that looked saw nothing new
+  std::set<std::uint64_t> seen;      // what spinning loops told
+  std::uint64_t waits = 0;           // calls of wait_until, wait_until_timer, nanosleep
   std::uint64_t clock_reads = 0;
   abi::kernel_counts counts = {};                  // run_counted
   std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order

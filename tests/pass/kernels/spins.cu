@@ -281,7 +281,32 @@ extern "C" __global__ void meets_the_grid_too(volatile int* turn, int* data) {
   }
 }
 
+// One looks for all, so many times.
+extern "C" __global__ void polls_between_barriers(volatile int* flag, int turns, int* out) {
+  __shared__ int seen;
+  int left = turns;
+  do {
+    if (threadIdx.x == 0) {
+      seen = *flag;
+    }
+    __syncthreads();
+    if (seen != 0) break;
+    __syncthreads();
+  } while (--left > 0);
+  out[threadIdx.x] = left;
+}
+
 // --- with warp operations
+
+// Halves of a warp for themselves: their lanes come to the vote one by one.
+extern "C" __global__ void halves_of_warps_poll(volatile int* flag, int turns, int* out) {
+  unsigned half = threadIdx.x % 32 < 16 ? 0xffffu : 0xffff0000u;
+  int left = turns;
+  while (__sb_rt_vote(half, 1, *flag != 0) == 0 && --left > 0) {
+  }
+  __syncthreads();
+  out[threadIdx.x] = left;
+}
 
 extern "C" __global__ void warps_look_together(volatile int* flags, int* out) {
   int t = threadIdx.x, warp = t / 32;
