@@ -252,7 +252,8 @@ block_outcome block::resume(worker& w) {
 
 std::uint32_t block::looks_of_long_turn() const {
   constexpr std::uint32_t longest = looks_of_a_turn * switches_between_looks;
-  return looks_ >= longest / 2 ? looks_ : 0;
+  constexpr std::uint32_t most_stops_of_a_look = 16;  // at warp operations and barriers, on its way
+  return looks_ >= longest / most_stops_of_a_look ? looks_ : 0;
 }
 
 void block::turn_was_in_vain(block_outcome outcome) {

@@ -38,6 +38,11 @@ class Hangs(Runs):
                 self.assertRegex(done.stdout, f"after {waited} us")
         self.same_twice(source, arguments=("on",))
 
+    def test_threads_that_look_together_let_blocks_begin_that_write(self):
+        done = self.run_modelled(HERE / "programs/looking_together.cu")
+        self.assertEqual(done.stdout, "cudaSuccess: 192 saw it\n" * 4)
+        self.assertNotIn("hangs", done.stderr)
+
     def test_threads_that_look_and_that_nap_hang_only_if_nobody_gives_up(self):
         source = HERE / "programs/sleepers.cu"
         done = self.run_modelled(source, status=124, arguments=("never",))

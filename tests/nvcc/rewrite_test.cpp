@@ -56,6 +56,13 @@ TEST(Rewrite, GivesPtxTheConstraintsOfTheProcessor) {
             R"(asm("%{add.f64 %0, %1, %2;%}" : "=x"(d) : "x"(a), "r"(b));)");
 }
 
+TEST(Rewrite, TranslatesConstraintsOfAnEmptyTemplate) {
+  EXPECT_EQ(on_arm(R"(asm volatile("" : "+f"(x), "+l"(y) : "r"(z) : "memory");)"),
+            R"(asm volatile("" : "+w"(x), "+r"(y) : "r"(z) : "memory");)");
+  EXPECT_EQ(on_arm(R"(asm volatile(""::"l"(p):"memory");)"),
+            R"(asm volatile(""::"r"(p):"memory");)");
+}
+
 TEST(Rewrite, JoinsTheLinesOfATemplate) {
   EXPECT_EQ(on_arm("asm(\"{\\n\\t\"\n\".reg .pred p;\\n\\t\"\n\"}\" : \"=l\"(x));"),
             "asm(\"{\\n\\t\"\n\".reg .pred p;\\n\\t\"\n\"}\" : \"=r\"(x));");

@@ -279,7 +279,10 @@ class rewriter {
       code.append(text(i).substr(1, text(i).size() - 2));
       ++i;
     }
-    if (i == first || !is(i, ":") || !is_ptx(code)) return;
+    // One without code keeps the compiler from seeing through its operands, in kernels as
+    // elsewhere.
+    const bool empty = code.find_first_not_of(" \t") == std::string::npos;
+    if (i == first || !is(i, ":") || !(empty || is_ptx(code))) return;
     for (std::size_t s = first; s < i; ++s) escape_template(s);
     int depth = 1, section = 0;
     for (; i < tokens_.size() && depth > 0; ++i) {
