@@ -170,7 +170,7 @@ class Spinning(lines.Lines):
                                 f"{h} = ({h} * 5 + 1) & 7"])
         place = self.rng.randrange(4)
         self.emit(f"if (t == live - 1) atomicExch(&{box}[{place}], t + 9);")
-        self.emit(f"else {{ while ({look} == 0) {{ {step}; }} mine += {h} * 3 + {box}[{h}]; }}")
+        self.emit(f"else {{ while ({look} == 0) {{ {step}; }} mine += {h} * 3 + *(volatile u32*)&{box}[{h}]; }}")
 
     def hidden(self):
         """Loops that are none at first sight: entered in the middle, or by plain loads."""
@@ -185,7 +185,7 @@ class Spinning(lines.Lines):
             self.emit(f"  case 1: atomicOr(&out[{PLACES - 2}], 0u);")
             self.emit(f"  default:; }} while ({look} == 0);")
             self.emit("}")
-        self.emit(f"mine ^= {cell};")
+        self.emit(f"mine ^= *(volatile u32*)&{cell};")
 
     def of_warp(self):
         place, seen = self.place(), self.name_of("seen")
