@@ -147,17 +147,22 @@ void wait_graph::add_operation(number i) {
   if (!o.in_graph) last_in_stream_[o.stream] = i;
 }
 
-// A thread in a call that waits for one operation, or for all that are pending.
+// A thread in a call that waits for one operation, or for all that are pending. A call that issued
+// it and would not wait for it: modelled time goes on when it is known what the operation does.
 void wait_graph::add_thread(const trace::call& c) {
   constexpr std::size_t most = 64;
   std::string place = text_of_place(trace_, c.place);
   place.erase(0, place.rfind('/') + 1);
-  const std::string why =
-      "waits for {} in " + c.name + (place.empty() ? "" : fmt::format(" ({})", place));
+  const std::string where = c.name + (place.empty() ? "" : fmt::format(" ({})", place));
+  const std::string why = "waits for {} in " + where;
   const node n = thread(c.thread);
   threads_.push_back(n);
-  if (c.blocked_on < trace_.operations.size() && pending(c.blocked_on))
-    return add(n, {c.blocked_on, why});
+  if (c.blocked_on < trace_.operations.size() && pending(c.blocked_on)) {
+    const number issued_by = trace_.operations[c.blocked_on].call;
+    const bool issued = issued_by < trace_.calls.size() && &trace_.calls[issued_by] == &c;
+    return add(n, {c.blocked_on,
+                   issued ? "is in " + where + "; modelled time goes on when {} has run" : why});
+  }
   for (const auto& [stream, last] : last_in_stream_) {
     add(n, {last, why});
     if (links_[n].size() >= most) break;

@@ -475,6 +475,7 @@ void engine::impl::asked_to_end() {
   if (!stopped) {
     take_in();
     record->tell_pending(nodes, scheduler);
+    record->tell_call_under_way();
     record->close(trace::ending::stopped, false, trace_ns());
   }
   std::fflush(stdout);

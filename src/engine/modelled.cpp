@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/call_frame.hpp"
+#include "engine/recorder.hpp"
 #include "engine/transfer.hpp"
 #include "model/stream_rules.hpp"
 
@@ -375,6 +376,11 @@ void modelled::update_transfers(std::uint32_t device) {
 
 // --- running
 
+// For the trace of a program that is ended while it runs.
+void modelled::tell_running(const node* n) {
+  if (e_.record) e_.record->runs_in_call(n != nullptr ? n->recorded.number : trace::none);
+}
+
 void modelled::settle() {
   if (settling_) return;
   settling_ = true;
@@ -385,11 +391,13 @@ void modelled::settle() {
       look_before_others_write();
       written_ns_ = 0;
       const kernel_run* const ran = &next.what->run;
+      tell_running(next.what);
       run(next);
       look_at_writes_of(ran);
     } else if (!again_.empty()) {
       block* b = again_.front();
       again_.pop_front();
+      tell_running(static_cast<const node*>(b->run->owner));
       resume(b, b->model_ns);
       changed_ = true;
     } else if (!ended_.empty()) {
@@ -398,6 +406,7 @@ void modelled::settle() {
       break;
     }
   }
+  tell_running(nullptr);
   post_look();
   settling_ = false;
   if (shares_changed_) update_shares();

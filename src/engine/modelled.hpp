@@ -166,6 +166,7 @@ class modelled final : public host_clocks::events {
   bool look_at_spinners(std::uint64_t ns);
   bool look_at(const std::vector<block*>& some, std::uint64_t ns);
   void look_before_others_write();
+  void tell_running(const node* n);
   void look_at_writes_of(const kernel_run* ran);
   void post_look();
   [[nodiscard]] std::uint64_t look_time(std::size_t blocks) const;  // from a change to their look

@@ -81,6 +81,9 @@ class recorder final : public allocation_observer {
     thread.call.place = at.place;
   }
   void blocks();  // the call is about to wait
+  // In modelled time operations run within the calls of a thread, which may not come back from one:
+  // that which `operation` runs in now, if none any more.
+  void runs_in_call(trace::number operation);
   void end_call(recorded_thread& thread, std::uint64_t ns, int status);
   // allocation_observer
   std::uint32_t allocated(const allocation& a) override;
@@ -152,6 +155,7 @@ class recorder final : public allocation_observer {
   // What is pending when the recording ends is told with what it waits for; `first` is one of all
   // nodes.
   void tell_pending(node* first, const sched::scheduler& queues);
+  void tell_call_under_way();  // that in which an operation runs, if there is one
   void close(trace::ending how, bool deterministic, std::uint64_t ns);
 
  private:
@@ -372,6 +376,12 @@ class recorder final : public allocation_observer {
     return ns > begin_ns_ ? ns - begin_ns_ : 0;
   }
 
+  // A call in which an operation runs.
+  struct call_under_way {
+    trace::number call = trace::none;
+    trace::call_record told;
+  };
+
   const std::unique_ptr<trace::writer> out_;
   bool modelled_ = false;
   const bool one_connection_;  // otherwise streams change theirs
@@ -386,6 +396,8 @@ class recorder final : public allocation_observer {
   record_numbers records_;
   std::mutex names_mutex_;
   name_cache names_;  // written under names_mutex_
+  std::mutex under_way_mutex_;
+  call_under_way under_way_;  // guarded by under_way_mutex_
 
   // Guarded by the engine's lock.
   std::vector<note> notes_;

@@ -88,4 +88,21 @@ void recorder::tell_pending(node* first, const sched::scheduler& queues) {
   }
 }
 
+// A copy: whoever ends the recording is another thread.
+void recorder::runs_in_call(trace::number operation) {
+  recorded_thread& thread = recorded_thread::own();
+  call_under_way now;
+  if (operation != trace::none && thread.call.number != trace::none) {
+    now = {.call = thread.call.number, .told = told_of(thread)};
+    now.told.blocked_on = operation;
+  }
+  const std::lock_guard lock(under_way_mutex_);
+  under_way_ = now;
+}
+
+void recorder::tell_call_under_way() {
+  const std::lock_guard lock(under_way_mutex_);
+  if (under_way_.call != trace::none) out_->blocks(under_way_.call, under_way_.told);
+}
+
 }  // namespace sb::engine

@@ -46,6 +46,22 @@ __global__ void objects(int* out) {
   out[threadIdx.x] = p->area() * scale[0] + chosen(10);
   atomicAdd(&managed_total, 1);
 }
+// nvcc warns of them, and goes on behind their ends.
+#pragma nv_diag_suppress 940
+__device__ int returns_at_times(int x, int* out) {
+  if (x > 3) {
+    out[0] = 7;
+    return 1;
+  }
+  out[1] = 9;
+}
+__device__ int returns_nothing(int x) { x *= 17; }
+#pragma nv_diag_default 940
+__global__ void ends_of_functions(int* out, int x) {
+  returns_at_times(x, out);
+  returns_nothing(x);
+  out[2] = 5;
+}
 __global__ void spin_lock() {
   for (bool done = false; !done;) {
     if (atomicCAS(&lock_word, 0, 1) == 0) {
@@ -178,6 +194,9 @@ int main() {
   check(ran() && u[11 * 24 + 23] == 11023 && u[0] == 0, "three dimensions");
   objects<<<1, 8>>>(m);
   check(ran() && m[5] == 25 * 3 + 55 && managed_total == 13, "virtual, pointer, constant, managed");
+  clear();
+  ends_of_functions<<<1, 32>>>(m, 1);
+  check(ran() && m[0] == 0 && m[1] == 9 && m[2] == 5, "functions without a return");
   spin_lock<<<4, 64>>>();
   int value = 0;
   check(ran() && cudaMemcpyFromSymbol(&value, counter, 4) == cudaSuccess && value == 256,

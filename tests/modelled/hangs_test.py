@@ -114,6 +114,18 @@ class Hangs(Runs):
         for part in told:
             self.assertIn(part, " ".join(done.stderr.split()))
 
+    def test_a_kernel_that_never_ends_is_told_with_the_call_that_the_host_is_in(self):
+        program = self.program(HERE / "programs/endless.cu")
+        kernel = "kernel turns(unsigned int*) on stream 0"
+        for device, told in (((), f"host thread 0 waits for {kernel} in cudaStreamSynchronize (endless.cu:19)"),
+                             (("--device", "h200"), "host thread 0 is in cudaLaunchKernel (endless.cu:18); modelled "
+                                                    f"time goes on when {kernel} has run")):
+            with self.subTest(device=device):
+                done, _ = self.stopped(program, "all is pending", "--trace", self.work / "endless.sbt", *device,
+                                       told=(told,))
+                self.assertNotIn("wrong", done.stdout)
+                self.assertIn(f"{told} - {kernel} had run for", " ".join(done.stderr.split()))
+
     def stuck(self, how, *options, root="kernel waits(int volatile*) on stream 1 had run for"):
         """What is said of the program that stops in this way: in modelled time it is seen to hang, by the
         real clock its time is over."""

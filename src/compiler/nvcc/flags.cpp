@@ -127,6 +127,8 @@ arguments driver::device_flags() const {
                      "-U__CUDA_ARCH__",
                      "-D__CUDA_ARCH__=" + std::to_string(chosen_architecture(o_) * 10), "-Xclang",
                      "-ffake-address-space-map",
+                     // nvcc goes on behind the end of a function that returns nothing there.
+                     "-fno-strict-return",
                      // The pass reads the layout of kernel parameters from the debug information.
                      "-g"};
   if (!keeps_device_lines())

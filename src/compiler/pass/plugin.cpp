@@ -3,6 +3,7 @@
 #include <llvm/Passes/PassPlugin.h>
 
 #include "compiler/pass/count_insertion.hpp"
+#include "compiler/pass/endless_loops.hpp"
 #include "compiler/pass/fused_products.hpp"
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
@@ -38,6 +39,7 @@ void register_passes(llvm::PassBuilder& builder) {
         passes.addPass(sb::pass::finish_maths());
         passes.addPass(sb::pass::write_out_blocks(level != llvm::OptimizationLevel::O0));
         passes.addPass(llvm::createModuleToFunctionPassAdaptor(sb::pass::read_sums_ahead()));
+        passes.addPass(llvm::createModuleToFunctionPassAdaptor(sb::pass::stay_in_endless_loops()));
       });
   // For opt, in tests.
   builder.registerPipelineParsingCallback([](llvm::StringRef name, llvm::ModulePassManager& passes,
