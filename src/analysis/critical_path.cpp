@@ -112,7 +112,9 @@ walk::walk(const trace::trace& t) : trace_(t), calls_(t.threads.size()) {
   thread_waits_.resize(calls_.size());
   for (number i = 0; i < t.thread_waits.size(); ++i) {
     const trace::thread_wait& w = t.thread_waits[i];
-    if (w.thread < calls_.size() && w.other < calls_.size() && w.thread != w.other)
+    const bool known =
+        w.function != none ? w.function < t.operations.size() : w.other < calls_.size();
+    if (w.thread < calls_.size() && known && w.thread != w.other)
       thread_waits_[w.thread].push_back(i);
   }
   for (std::vector<number>& waits : thread_waits_) {
@@ -179,8 +181,10 @@ void walk::follow_thread(number thread) {
   if (const trace::thread_wait* w = wait_before(thread, at_);
       w != nullptr && (call == none || trace_.calls[call].end <= w->end)) {
     add(w->end, path_work::host_code, none, call, thread);
-    link_ = path_link::other_thread;
+    link_ = w->function != none ? path_link::thread_waits : path_link::other_thread;
     thread_ = w->other;
+    operation_ = w->function;
+    with_its_run_ = true;
     return;
   }
   if (call == none) {

@@ -39,6 +39,7 @@ enum class path_link : std::uint8_t {
   allocation,
   loading,       // a kernel was loaded at its first use
   host_waits,    // a call of the host waited for it
+  thread_waits,  // a thread waited for what a host function did
   host_issue,    // it was the host's turn to issue the next operation
   thread,        // the thread's own next call
   starts,        // the operation itself came next

@@ -61,6 +61,8 @@ std::string_view reason(path_link link) {
       return "a kernel was loaded at its first use, behind them";
     case path_link::host_waits:
       return "a call of the host waited for them";
+    case path_link::thread_waits:
+      return "a thread of the host waited for what they did";
     case path_link::host_issue:
       return "only then did the host issue the next operation";
     case path_link::other_thread:
@@ -136,6 +138,8 @@ std::string_view key_of(path_link link) {
       return "loading";
     case path_link::host_waits:
       return "host_waits";
+    case path_link::thread_waits:
+      return "thread_waits";
     case path_link::host_issue:
       return "host_issue";
     case path_link::thread:

@@ -56,14 +56,17 @@ struct issue {
   bringing brings = bringing::nothing;
 };
 
-// Where a thread is `after` the end of so many of its calls; without any, a moment of the run.
+// Where a thread is `after` the end of so many of its calls; without any, a moment of the run. Or
+// where a host function is, `after` its begin.
 struct thread_point {
   number thread = none;
   std::size_t calls = 0;
   nanoseconds after = 0;
+  number function = none;
 };
 
-// A thread waits until another one has come so far (a join, a lock), or begins with that.
+// A thread waits until another one, or a host function, has come so far (a join, a lock), or begins
+// with that.
 struct thread_pause {
   nanoseconds before = 0;  // the program's own code
   thread_point until;

@@ -211,6 +211,8 @@ void replay_run::started(number operation) {
   operation_times& times = result_.operations[operation];
   times.started =
       now_ + lag_of(program_, operation, now_ - times.queued, ending_, copies_.begins(operation));
+  if (const auto waiting = awaiting_functions_.extract(operation); !waiting.empty())
+    for (const number thread : waiting.mapped()) at(now_, event_kind::thread_goes_on, thread);
   if (!t.on_link) return at(times.started + t.duration, event_kind::operation_ends, operation);
   const number device = program_.streams[t.stream].device;
   links_[device].begin(operation, t.what.direction, times.started, t.duration);

@@ -90,8 +90,13 @@ void replay_run::advance(number thread) {
   }
 }
 
-// When a thread comes to that point; never: it has not made its last call before that.
+// When a thread comes to that point; never: it has not made its last call before that, or the host
+// function has not begun.
 nanoseconds replay_run::reached(const thread_point& p) const {
+  if (p.function != none) {
+    const nanoseconds begin = result_.operations[p.function].started;
+    return begin == never ? never : begin + p.after;
+  }
   if (p.calls == 0) return p.after;
   return threads_[p.thread].step >= p.calls ? result_.steps[p.thread][p.calls - 1].end + p.after
                                             : never;
@@ -109,7 +114,10 @@ bool replay_run::pause(number thread) {
     }
     const nanoseconds when = reached(p.until);
     if (when == never) {
-      pausing_[p.until.thread].push_back(thread);
+      if (p.until.function != none)
+        awaiting_functions_[p.until.function].push_back(thread);
+      else
+        pausing_[p.until.thread].push_back(thread);
       return false;
     }
     t.pauses = false;

@@ -108,6 +108,7 @@ class replay_run {
   std::vector<std::uint64_t> blocks_left_, running_;  // of kernels
   std::vector<thread_state> threads_;
   std::vector<std::vector<number>> pausing_;  // by thread: those that wait until it is further
+  std::map<number, std::vector<number>> awaiting_functions_;  // threads, by the operation
   struct lock_state {
     number holder = none;
     std::deque<number> waiting;  // threads, in the order in which they came

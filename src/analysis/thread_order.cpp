@@ -9,8 +9,8 @@ namespace sb::analysis {
 thread_order::thread_order(const trace::trace& recorded, const program& p)
     : recorded_(recorded), program_(p), waits_(p.threads.size()) {
   for (const trace::thread_wait& w : recorded.thread_waits) {
-    if (w.thread < waits_.size() && w.other < waits_.size() && w.thread != w.other &&
-        w.begin <= w.end) {
+    const bool known = w.function != none ? w.function < p.tasks.size() : w.other < waits_.size();
+    if (w.thread < waits_.size() && known && w.thread != w.other && w.begin <= w.end) {
       waits_[w.thread].push_back(w);
     }
   }
@@ -29,10 +29,16 @@ std::vector<thread_pause> thread_order::pauses(number thread, nanoseconds& from,
     if (w->begin < from) continue;
     // A thread that begins has done nothing before.
     const bool begins = w == waits.begin() && w->begin == w->end;
-    result.push_back({begins ? 0 : w->begin - from, point(w->other, w->end), w->what, w->begin});
+    result.push_back({begins ? 0 : w->begin - from, point(*w), w->what, w->begin});
     from = w->end;
   }
   return result;
+}
+
+thread_point thread_order::point(const trace::thread_wait& w) const {
+  if (w.function == none) return point(w.other, w.end);
+  const nanoseconds begin = recorded_.operations[w.function].started;
+  return {.after = w.end - std::min(w.end, begin), .function = w.function};
 }
 
 // Where a thread was at that moment: so long behind the end of its last call. One that had not

@@ -18,6 +18,7 @@ class thread_order {
                                                  nanoseconds until) const;
 
  private:
+  [[nodiscard]] thread_point point(const trace::thread_wait& w) const;
   [[nodiscard]] thread_point point(number thread, nanoseconds at) const;
 
   const trace::trace& recorded_;

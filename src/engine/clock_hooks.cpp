@@ -163,7 +163,8 @@ static_assert(host_clocks::nobody == trace::none);
 
 // Host functions have a thread that is the runtime's own.
 std::uint32_t modelled::calling_thread() {
-  return e_.record && !engine::in_host_function() ? e_.record->thread() : host_clocks::nobody;
+  if (!e_.record) return host_clocks::nobody;
+  return engine::in_host_function() ? host_clocks::the_function : e_.record->thread();
 }
 
 static_assert(static_cast<int>(trace::awaited::lock) == streambed_awaits_lock &&
@@ -215,8 +216,20 @@ bool modelled::wait_for_thread() {
   const std::uint64_t since = before.count != 0 ? before.begin_ns : begin;
   const std::uint32_t other = clocks_.woken_by();
   if (other != host_clocks::nobody && now_ > since)
-    e_.record->thread_waited(other, kind_of(clocks_.awaited()), since, now_);
+    tell_wait(other, kind_of(clocks_.awaited()), since, now_);
   return true;
+}
+
+// Of the calling thread. Host functions run one after the other: it was the last that began.
+void modelled::tell_wait(std::uint32_t other, trace::awaited what, std::uint64_t begin,
+                         std::uint64_t end) {
+  if (engine::in_host_function()) return;
+  if (other != host_clocks::the_function)
+    return e_.record->thread_waited({.other = other, .what = what}, begin, end);
+  const auto last = std::find_if(functions_.rbegin(), functions_.rend(),
+                                 [&](const begun_function& f) { return f.ns <= end; });
+  if (last != functions_.rend() && last->number != trace::none)
+    e_.record->thread_waited({.what = what, .function = last->number}, begin, end);
 }
 
 void modelled::yield(std::uint64_t ns) {
@@ -228,16 +241,16 @@ void modelled::looks_are_over() {
   if (const host_clocks::looks all = clocks_.take_looks(); all.count != 0) tell_looks(all);
 }
 
-// Whose doing ended them, as far as that is known: a host function's is not told of other waits
-// either.
+// Whose doing ended them, as far as that is known.
 void modelled::tell_looks(const host_clocks::looks& all) {
   const host_clocks::party& other = all.ended_by;
   if (!e_.record || other.self == nullptr || engine::in_host_function()) return;
-  if (other.self == host_function_thread_) return;
-  const trace::number thread =
-      other.recorded != nullptr ? e_.record->thread(*other.recorded) : other.traced;
-  if (thread == trace::none) return;
-  e_.record->thread_waited(thread, kind_of(all.what), all.begin_ns, all.end_ns);
+  trace::number who = other.traced;
+  if (other.self == host_function_thread_)
+    who = host_clocks::the_function;
+  else if (other.recorded != nullptr)
+    who = e_.record->thread(*other.recorded);
+  if (who != trace::none) tell_wait(who, kind_of(all.what), all.begin_ns, all.end_ns);
 }
 
 namespace {

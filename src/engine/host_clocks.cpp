@@ -68,7 +68,7 @@ host_clocks::thread* host_clocks::announce_own() {
   const std::uint64_t ns = now();
   const std::lock_guard lock(mutex_);
   thread* made = make(ns);
-  made->made = {maker, ns};
+  made->made = {maker == the_function ? nobody : maker, ns};
   return made;
 }
 

@@ -36,6 +36,7 @@ class host_clocks {
  public:
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   static constexpr std::uint32_t nobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t the_function = nobody - 1;
 
   // What happens between turns: the device. Called by one thread at a time, under no lock.
   class events {
@@ -57,7 +58,8 @@ class host_clocks {
     // and no other can go on, it comes by the real clock: the thread may compute for long.
     [[nodiscard]] virtual std::uint64_t timer_ns() const { return never; }
     virtual void host_ends() {}  // the process does: no timers any more
-    // What a trace calls the calling thread; `nobody` without one.
+    // What a trace calls the calling thread; `nobody` without one. `the_function`: it runs a host
+    // function.
     [[nodiscard]] virtual std::uint32_t calling_thread() { return nobody; }
 
    protected:

@@ -167,6 +167,7 @@ class modelled final : public host_clocks::events {
   bool look_at(const std::vector<block*>& some, std::uint64_t ns);
   void look_before_others_write();
   void tell_running(const node* n);
+  void tell_wait(std::uint32_t other, trace::awaited what, std::uint64_t begin, std::uint64_t end);
   void look_at_writes_of(const kernel_run* ran);
   void post_look();
   [[nodiscard]] std::uint64_t look_time(std::size_t blocks) const;  // from a change to their look
@@ -226,6 +227,11 @@ class modelled final : public host_clocks::events {
   host_clocks::thread* host_function_thread_ = nullptr;
   std::uint64_t host_function_over_ns_ = 0;
   const node* host_function_ = nullptr;  // that runs
+  struct begun_function {
+    trace::number number = trace::none;
+    std::uint64_t ns = 0;
+  };
+  std::deque<begun_function> functions_;  // the last ones
   // The next of the program's timers. Looked at beside the thread that has its turn.
   std::atomic<std::uint64_t> expires_ns_{host_clocks::never};
   void (*expire_)(std::uint64_t) = nullptr;

@@ -111,6 +111,9 @@ void modelled::begin_host_function(node& n) {
   now_ = clocks_.now();
   n.times.begin = now_;
   host_function_ = &n;
+  constexpr std::size_t most = 1024;
+  functions_.push_back({n.recorded.number, now_});
+  if (functions_.size() > most) functions_.pop_front();
   host_code_begins();
 }
 

@@ -146,9 +146,8 @@ class recorder final : public allocation_observer {
   trace::number thread() { return number_of(recorded_thread::own()); }  // of the calling one
   trace::number thread(recorded_thread& one) { return number_of(one); }
   void stuck(const trace::stuck_thread& what) { out_->stuck(what); }
-  // The calling thread waited for another one.
-  void thread_waited(trace::number other, trace::awaited what, std::uint64_t begin_ns,
-                     std::uint64_t end_ns);
+  // The calling thread waited for what `how` says.
+  void thread_waited(trace::thread_wait how, std::uint64_t begin_ns, std::uint64_t end_ns);
   void name_thread(std::string_view name);                    // the calling one
   void name_stream(stream_id stream, std::string_view name);  // under the engine's lock
 

@@ -40,13 +40,11 @@ void recorder::know(recorded_thread& thread) {
   out_->thread_waited({.thread = thread.number, .other = thread.maker, .begin = made, .end = made});
 }
 
-void recorder::thread_waited(trace::number other, trace::awaited what, std::uint64_t begin_ns,
-                             std::uint64_t end_ns) {
-  out_->thread_waited({.thread = thread(),
-                       .other = other,
-                       .begin = since(begin_ns),
-                       .end = since(end_ns),
-                       .what = what});
+void recorder::thread_waited(trace::thread_wait how, std::uint64_t begin_ns, std::uint64_t end_ns) {
+  how.thread = thread();
+  how.begin = since(begin_ns);
+  how.end = since(end_ns);
+  out_->thread_waited(how);
 }
 
 void recorder::name_thread(std::string_view name) { out_->name_thread(thread(), name); }

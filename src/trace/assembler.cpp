@@ -65,13 +65,15 @@ void assembler::take(record_kind kind, cursor& in) {
     case record_kind::thread_wait: {
       thread_wait found;
       found.thread = in.u32();
-      found.other = in.u32();
+      found.other = state_.version >= 15 ? in.optional() : in.u32();
       found.begin = in.time(state_.clock);
       found.end = state_.clock = in.time(found.begin);
       if (state_.version >= 12) found.what = static_cast<awaited>(in.u8());
+      if (state_.version >= 15) found.function = in.optional();
       if (found.what > awaited::memory) return in.wrong();
-      if (!check(in, found.thread, result.threads.size()) ||
-          !check(in, found.other, result.threads.size()))
+      if (!check(in, found.thread, result.threads.size())) return;
+      if (found.function != none ? !check(in, found.function, result.operations.size())
+                                 : !check(in, found.other, result.threads.size()))
         return;
       result.thread_waits.push_back(found);
       seen(found.end);

@@ -12,11 +12,12 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 14;
+inline constexpr std::uint32_t format_version = 15;
 // 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over; 7 says nothing
 // of what kernels need; in 8 nobody who holds a lock has ended; 9 says nothing of blocks;
 // in 10 each question is a call; 11 does not say for what a thread waited; in 12 no wait with a
-// record is told by its call; 13 does not say which launch loaded a kernel.
+// record is told by its call; 13 does not say which launch loaded a kernel; in 14 threads wait for
+// threads only.
 inline constexpr std::uint32_t oldest_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.

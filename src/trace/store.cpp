@@ -116,7 +116,6 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
   for (const device& one : what.devices) out.device(one);
   for (const stream& one : what.streams) out.stream(one);
   for (const host_thread& one : what.threads) out.thread(one.name);
-  for (const thread_wait& one : what.thread_waits) out.thread_waited(one);
   for (const place& one : what.places) out.place(one.file.c_str(), one.line);
   for (const allocation& one : what.allocations)
     out.allocated(one.kind, one.device, one.bytes, one.from, one.allocated_by);
@@ -143,6 +142,7 @@ outcome<std::uint64_t> store_trace(const trace& what, const std::string& path,
     if (one.to != 0 || one.freed_by != none) out.freed(i, one.to, one.freed_by);
   }
   for (const annotation& one : what.annotations) store_annotation(out, one);
+  for (const thread_wait& one : what.thread_waits) out.thread_waited(one);
   for (const stuck_thread& one : what.stuck) out.stuck(one);
   if (what.head.end != ending::unknown && what.head.end != ending::cut)
     out.close(what.head.end, what.head.deterministic, what.end);

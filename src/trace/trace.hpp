@@ -87,6 +87,7 @@ struct thread_wait {
   number thread = none, other = none;
   nanoseconds begin = 0, end = 0;
   awaited what = awaited::thread;
+  number function = none;  // a host function, the operation, instead of another thread
 };
 
 // One that waits when a run in modelled time hangs.

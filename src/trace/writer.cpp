@@ -220,12 +220,12 @@ void writer::name_thread(number which, std::string_view text) {
 void writer::thread_waited(const thread_wait& what) {
   const guard locked(lock_);
   append(record_kind::thread_wait, plain_record_bytes, [&](byte* at) {
-    at = put_varint(put_varint(at, what.thread), what.other);
+    at = put_optional(put_varint(at, what.thread), what.other);
     at = put_time(at, what.begin, state_.clock);
     at = put_time(at, what.end, what.begin);
     state_.clock = what.end;
     *at = static_cast<byte>(what.what);
-    return at + 1;
+    return put_optional(at + 1, what.function);
   });
 }
 

@@ -206,6 +206,26 @@ TEST(CriticalPath, GoesThroughAThreadThatAnotherOneJoined) {
   EXPECT_NE(words.find("another thread waited for this one"), std::string::npos);
 }
 
+TEST(CriticalPath, GoesThroughAHostFunctionThatAThreadWaitedFor) {
+  program_builder b;
+  const number s = b.stream();
+  b.kernel(s, "before", 100_us);
+  const number function = b.host_function(s, "says so", 2_us);
+  b.host_code(150_us);
+  b.kernel(s, "after", 20_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  const nanoseconds said = t.operations[function].started + 1_us;
+  t.thread_waits = {{.thread = 0, .begin = 10_us, .end = said, .function = function}};
+  const critical_path p = critical_path_of(t);
+  expect_whole(p, t);
+  EXPECT_EQ(time_of(p, path_work::host_function, path_link::thread_waits), 1_us);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::stream_order), 100_us);
+  EXPECT_EQ(time_of(p, path_work::kernel, path_link::host_waits), 20_us);
+  EXPECT_NE(text_of(t, explain(t)).find("a thread of the host waited for what they did"),
+            std::string::npos);
+}
+
 TEST(CriticalPath, LeavesOutAThreadThatNobodyWaitedFor) {
   const trace::trace t = joined_thread(false);
   const critical_path p = critical_path_of(t);

@@ -334,6 +334,26 @@ TEST(Replay, AThreadThatIsJoinedHoldsTheOneThatJoinsIt) {
   EXPECT_EQ(replay(p).end, before.end + 440_us);
 }
 
+TEST(Replay, AHostFunctionHoldsTheThreadThatWaitsForIt) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  const number first = b.kernel(s1, "first", 100_us);
+  const number function = b.host_function(s1, "says so", 2_us);
+  b.host_code(150_us);
+  const number last = b.kernel(s2, "last", 20_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  const nanoseconds said = t.operations[function].started + 1_us;
+  t.thread_waits = {{.thread = 0, .begin = 10_us, .end = said, .function = function}};
+  expect_same_times(t);
+  program p = program_of(t);
+  const timing before = replay(p);
+  p.tasks[first].duration -= 60_us;
+  EXPECT_EQ(replay(p).operations[last].started + 60_us, before.operations[last].started);
+  p.tasks[first].duration += 500_us;
+  EXPECT_EQ(replay(p).end, before.end + 440_us);
+}
+
 TEST(Replay, AThreadThatSleptTakesItsTimeToGoOn) {
   program_builder b;
   const number s = b.stream();

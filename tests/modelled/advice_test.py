@@ -28,6 +28,7 @@ class Advice(unittest.TestCase):
         for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
                      "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
+        command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / "signals", PROGRAM.with_name("signals.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
                 PROGRAM.with_name("default_streams.cu"))
 
@@ -90,6 +91,20 @@ class Advice(unittest.TestCase):
         for what, threads in (("waits", 3), ("waits", 6), ("copies", 3), ("copies", 8)):
             run = self.facts("default_streams", what, threads)[0]["run"]
             self.assertLess(abs(run["modelled"] - run["length"]), 100, (what, threads))
+
+    def test_a_thread_that_host_functions_wake(self):
+        """It waits for what comes before them: what keeps that from beginning keeps the thread, too."""
+        for how in ("condition", "semaphore", "atomic", "sleeps"):
+            before, after = (self.facts("signals", how, what)[0] for what in ("as_is", "applied"))
+            gained = before["run"]["length"] - after["run"]["length"]
+            self.assertEqual([f["rule"] for f in before["findings"]], ["default-stream-barrier"])
+            self.assertEqual(after["findings"], [])
+            cost = before["findings"][0]["cost"]
+            self.assertLessEqual(abs(cost - gained) * 100, 3 * gained, (how, cost, gained))
+            shares = {(share["work"], share["link"]): share["time"] for share in after["bound"]["causes"]}
+            self.assertIn("thread_waits", [link for _, link in shares], how)
+            own = sum(time for (work, _), time in shares.items() if work == "host_code")
+            self.assertLess(own * 20, after["run"]["length"], (how, shares))
 
     def test_a_thread_that_came_too_late_to_wait_for_what_another_one_hands_over(self):
         """Without its own waits it would come sooner, and then has to: that is no gain."""

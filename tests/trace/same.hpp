@@ -64,7 +64,7 @@ inline std::string everything(const trace& what) {
   }
   for (const thread_wait& w : what.thread_waits) {
     out << "thread wait";
-    list(w.thread, w.other, w.begin, w.end, static_cast<int>(w.what));
+    list(w.thread, w.other, w.begin, w.end, static_cast<int>(w.what), w.function);
     out << '\n';
   }
   for (const stuck_thread& s : what.stuck) {

@@ -153,7 +153,12 @@ inline trace sample(unsigned seed, sample_size size = {}) {
     made.annotations.push_back(one);
   }
   made.thread_waits = {{1, 0, 5'000, 5'000},
-                       {0, 1, below(9'000), 9'000 + below(1'000'000), awaited::lock}};
+                       {0, 1, below(9'000), 9'000 + below(1'000'000), awaited::lock},
+                       {.thread = 1,
+                        .begin = below(9'000),
+                        .end = 9'000 + below(1'000'000),
+                        .what = awaited::condition,
+                        .function = 2}};
   made.stuck = {
       {.thread = 1, .what = awaited::lock, .object = 3, .holding_function = 2},
       {.function = 2, .what = awaited::memory, .holder = 0},

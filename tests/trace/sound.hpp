@@ -32,7 +32,8 @@ inline void expect_sound(const trace& t) {
     for (const byte_range& r : op.ranges) sound &= points(r.allocation, t.allocations.size());
   }
   for (const thread_wait& w : t.thread_waits)
-    sound &= w.thread < t.threads.size() && w.other < t.threads.size();
+    sound &= w.thread < t.threads.size() &&
+             (w.function != none ? w.function < t.operations.size() : w.other < t.threads.size());
   for (const stuck_thread& s : t.stuck)
     sound &= points(s.thread, t.threads.size()) && points(s.holder, t.threads.size()) &&
              points(s.function, t.operations.size()) &&

@@ -63,7 +63,9 @@ call_site site_of(const evidence& e, const step& s) {
                         : call_site{e.t.calls[s.call].place, e.t.calls[s.call].name};
 }
 
-bool is_for_lock(const thread_pause& p) { return p.what == trace::awaited::lock; }
+bool is_for_lock(const thread_pause& p) {
+  return p.what == trace::awaited::lock && p.until.function == none;
+}
 
 // In front of which calls threads waited for locks.
 std::set<call_site> sites_behind_locks(const evidence& e) {

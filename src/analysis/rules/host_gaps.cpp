@@ -109,6 +109,7 @@ class without_own_code {
 
   // A thread comes sooner to what others wait for.
   void come_sooner(thread_point& p) const {
+    if (p.function != none) return;
     const std::vector<step>& steps = e_.p.threads[p.thread];
     const nanoseconds since = p.calls == 0 ? 0 : e_.t.calls[steps[p.calls - 1].call].end;
     const nanoseconds moment = since + p.after;
