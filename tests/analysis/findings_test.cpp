@@ -296,6 +296,45 @@ TEST(Findings, AllocationsInALoopAreFound) {
   expect_healthy(allocating(false));
 }
 
+enum class taken { in_each_turn, in_the_first, before };
+
+// Memory that is taken behind a kernel's launch, while that runs, and freed behind the turn's work.
+trace::trace taken_behind_work(taken when, nanoseconds work) {
+  program_builder b;
+  const number s = b.stream();
+  number memory = none;
+  const auto take = [&] {
+    memory = b.line(85).allocate("cudaMalloc", trace::memory_kind::device, 1 << 20);
+  };
+  if (when == taken::before) take();
+  for (int i = 0; i < 8; ++i) {
+    b.line(84).kernel(s, "first", work);
+    if (when == taken::in_each_turn || (when == taken::in_the_first && i == 0)) take();
+    b.line(86).kernel(s, "second", 5_us);
+    if (when == taken::in_each_turn) b.line(87).free(memory);
+  }
+  if (when != taken::in_each_turn) b.line(88).free(memory);
+  b.line(89).synchronize();
+  return b.run();
+}
+
+TEST(Findings, AnAllocationThatTheFirstTurnHidesIsLeftThereWhereThatGainsMore) {
+  const trace::trace t = taken_behind_work(taken::in_each_turn, 35_us);
+  const finding f = found(t, "allocation-in-loop");
+  const nanoseconds first = t.end - taken_behind_work(taken::in_the_first, 35_us).end;
+  EXPECT_GT(first * 9, 10 * (t.end - taken_behind_work(taken::before, 35_us).end));
+  EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(first), 2000.0);
+  EXPECT_THAT(f.change, testing::HasSubstr("in the first turn only"));
+}
+
+TEST(Findings, AnAllocationIsMadeBeforeTheLoopWhereThatGainsAsMuch) {
+  const trace::trace t = taken_behind_work(taken::in_each_turn, 1_us);
+  const finding f = found(t, "allocation-in-loop");
+  const nanoseconds before = t.end - taken_behind_work(taken::before, 1_us).end;
+  EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(before), 2000.0);
+  EXPECT_THAT(f.change, testing::HasSubstr("Allocate before the loop"));
+}
+
 TEST(Findings, ALoopThatSetsUpBuffersIsHealthy) {
   program_builder b;
   const number s = b.stream();

@@ -25,7 +25,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
+        for name in ("advice", "allocations", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
                      "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / "signals", PROGRAM.with_name("signals.cu"))
@@ -395,6 +395,31 @@ class Advice(unittest.TestCase):
         both = self.facts("frees", "takes_too")[0]["findings"]
         self.assertEqual([f["rule"] for f in both], ["allocation-in-loop"])
         self.assertIn("Allocate before the loop", both[0]["change"])
+
+    def allocating(self, what, place, times):
+        """What is found, and what is gained with the memory taken before the loop and in its first turn."""
+        as_is, *others = (self.facts("allocations", what, place, how, times)[0] for how in ("as_is", "before", "once"))
+        for other in others:
+            self.assertNotIn("allocation-in-loop", [f["rule"] for f in other["findings"]])
+        gained = [as_is["run"]["length"] - other["run"]["length"] for other in others]
+        return [f for f in as_is["findings"] if f["rule"] == "allocation-in-loop"], *gained
+
+    def test_memory_that_is_taken_in_a_loop(self):
+        """Before the loop nothing hides what it takes, as the first turn's work may: the advice is what the cost is of."""
+        for self.device in ("h200", "v100"):
+            for what, place, times, once_is_best in (
+                    ("host", "front", 400000, False), ("device", "front", 20000, False), ("host", "behind", 20000, False),
+                    ("host", "behind", 400000, True), ("device", "behind", 20000, True)):
+                (found,), before, once = self.allocating(what, place, times)
+                gained = once if once_is_best else before
+                self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (what, place, found["cost"], gained))
+                self.assertTrue(found["change"].startswith(
+                    "Allocate in the first turn only" if once_is_best else "Allocate before the loop,"), found["change"])
+
+    def test_memory_that_is_taken_in_a_loop_behind_work_that_hides_it(self):
+        found, before, _ = self.allocating("device", "behind", 400000)
+        self.assertLess(before, 0)
+        self.assertEqual(found, [])
 
     def test_code_of_the_host_for_which_the_device_waits(self):
         for what, within in (("prepares", 2), ("hands_over", 10)):  # the last one's is before nothing

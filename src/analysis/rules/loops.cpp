@@ -1,29 +1,22 @@
-// Calls in a loop that make the host wait, or take long: synchronisation, synchronous copies,
-// allocations.
+// Calls in a loop that make the host wait: synchronisation and synchronous copies.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/pinning.hpp"
 #include "analysis/rates.hpp"
+#include "analysis/rules/loop_calls.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
 
 namespace {
-
-std::vector<number> calls_of(const program& p, const repeated_call& r) {
-  std::vector<number> calls;
-  for (const std::size_t i : r.steps) calls.push_back(p.threads[r.thread][i].call);
-  return calls;
-}
 
 // The same loop in several threads, as those of a pool: what one of them does otherwise gains
 // nothing while the others go on as before.
@@ -57,23 +50,6 @@ auto loops_by(const evidence& e, Key key) {
       same->second.push_back(&r);
   }
   return groups;
-}
-
-nanoseconds length_of(const trace::trace& t, const std::vector<number>& calls) {
-  nanoseconds sum = 0;
-  for (const number c : calls) sum += t.calls[c].end - t.calls[c].begin;
-  return sum;
-}
-
-void add_loop(const evidence& e, finding& f, const std::vector<number>& calls, nanoseconds cost) {
-  f.cost = cost;
-  add_calls(e.t, f, calls);
-  std::set<number> threads;
-  for (const number c : calls) threads.insert(e.t.calls[c].thread);
-  f.evidence.push_back(
-      fmt::format("{} calls{}, {} in all", calls.size(),
-                  threads.size() == 1 ? "" : fmt::format(" of {} threads", threads.size()),
-                  text_of_time(length_of(e.t, calls))));
 }
 
 std::string of_threads(const thread_loops& loops) {
@@ -362,123 +338,6 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     f.count = copies.all.size();
     out.push_back(std::move(f));
   }
-}
-
-namespace {
-
-// What these calls allocated is all there when the last of them is made: a loop that sets up.
-bool is_set_up(const evidence& e, const repeated_call& r) {
-  const std::vector<number> calls = calls_of(e.p, r);
-  std::vector<const trace::allocation*> made;
-  for (const trace::allocation& a : e.t.allocations)
-    if (std::find(calls.begin(), calls.end(), a.allocated_by) != calls.end()) made.push_back(&a);
-  if (made.size() != calls.size()) return false;
-  nanoseconds last = 0;
-  for (const trace::allocation* a : made) last = std::max(last, a->from);
-  return std::all_of(made.begin(), made.end(),
-                     [&](const trace::allocation* a) { return a->to == 0 || a->to >= last; });
-}
-
-// Registering takes its time for each buffer, wherever it is done; whether it is the same one each
-// time is not in a trace.
-bool is_of_registering(const repeated_call& r) {
-  return r.name == "cudaHostRegister" || r.name == "cudaHostUnregister";
-}
-
-// The calls of the other turns are made with the first one, before the loop, or with the last one,
-// behind it.
-void move_out_of_loop(program& p, const repeated_call& r) {
-  std::vector<step>& steps = p.threads[r.thread];
-  const bool before = class_of(r.name) == call_class::allocate;
-  const std::size_t kept = before ? r.steps.front() : r.steps.back();
-  for (const std::size_t i : r.steps) {
-    if (i == kept) continue;
-    (before ? steps[kept].before : steps[kept].after) += steps[i].own();
-    take_out(steps[i]);
-  }
-}
-
-std::string change_of_frees(const std::vector<std::string>& names) {
-  std::string change = fmt::format(
-      "Free the memory behind the loop, where nothing has to be waited for (that is the cost). "
-      "Where turns can use the same memory{}, calls are saved, too.",
-      std::find(names.begin(), names.end(), "cudaFree") == names.end()
-          ? ""
-          : ", or take it with cudaMallocAsync and give it back with cudaFreeAsync, which do not "
-            "wait");
-  return change;
-}
-
-std::string change_of_allocations(const std::vector<std::string>& names) {
-  const auto any = [&](auto which) { return std::any_of(names.begin(), names.end(), which); };
-  const bool registers =
-      any([](const std::string& n) { return n.find("egister") != std::string::npos; });
-  const bool allocates =
-      any([](const std::string& n) { return n.find("egister") == std::string::npos; });
-  const bool device_memory = any([](const std::string& n) {
-    return n == "cudaMalloc" || n == "cudaMallocPitch" || n == "cudaMalloc3D" || n == "cudaFree";
-  });
-  std::string change;
-  if (registers)
-    change =
-        "Register each buffer once, before the loop, and unregister it behind (the cost is what "
-        "that gains; where it is the same buffer each time, the calls of all turns but one are "
-        "saved, too).";
-  if (!allocates) return change;
-  if (registers) change += ' ';
-  change += "Allocate before the loop and use the memory again";
-  if (device_memory)
-    change +=
-        ", or use cudaMallocAsync and cudaFreeAsync, which are ordered by the stream and do not "
-        "wait";
-  return change + '.';
-}
-
-}  // namespace
-
-void find_allocations_in_loops(const evidence& e, findings& out) {
-  std::vector<const repeated_call*> loops;
-  bool sets_up = false, allocates = false;
-  for (const repeated_call& r : e.repeated_calls()) {
-    const call_class kind = class_of(r.name);
-    if (kind != call_class::allocate && kind != call_class::free) continue;
-    if (kind == call_class::allocate && is_set_up(e, r)) {
-      sets_up = true;
-      continue;
-    }
-    allocates |= kind == call_class::allocate;
-    loops.push_back(&r);
-  }
-  // What frees then is the loop that clears up.
-  if (loops.empty() || (sets_up && !allocates)) return;
-  program changed = e.p;
-  std::vector<number> calls;
-  std::vector<std::string> names;
-  bool frees_allocated = false;  // and not what was registered
-  for (const repeated_call* r : loops) {
-    if (!allocates || is_of_registering(*r)) {
-      move_out_of_loop(changed, *r);
-    } else {
-      for (std::size_t i = 1; i < r->steps.size(); ++i)
-        take_out(changed.threads[r->thread][r->steps[i]]);
-    }
-    frees_allocated |= !is_of_registering(*r);
-    const std::vector<number> these = calls_of(e.p, *r);
-    calls.insert(calls.end(), these.begin(), these.end());
-    if (std::find(names.begin(), names.end(), r->name) == names.end()) names.push_back(r->name);
-  }
-  const nanoseconds cost = e.gain(changed);
-  if (!e.worth(cost)) return;
-  std::sort(calls.begin(), calls.end());
-  finding f;
-  add_loop(e, f, calls, cost);
-  f.rule = "allocation-in-loop";
-  f.title = fmt::format("{} in a loop", fmt::join(names, ", "));
-  f.why =
-      "Allocating takes long, and cudaFree, cudaFreeHost and cudaHostUnregister wait for all work "
-      "of the device first.";
-  f.change = !allocates && frees_allocated ? change_of_frees(names) : change_of_allocations(names);
-  out.push_back(std::move(f));
 }
 
 }  // namespace sb::analysis

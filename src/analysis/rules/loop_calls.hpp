@@ -1,0 +1,15 @@
+// What the rules about calls in a loop share.
+#pragma once
+
+#include <vector>
+
+#include "analysis/rules/rules.hpp"
+
+namespace sb::analysis {
+
+[[nodiscard]] std::vector<number> calls_of(const program& p, const repeated_call& r);
+
+// A finding of these calls, with what they took in all.
+void add_loop(const evidence& e, finding& f, const std::vector<number>& calls, nanoseconds cost);
+
+}  // namespace sb::analysis
