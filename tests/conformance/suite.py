@@ -98,6 +98,7 @@ CASES = (
     Case("shifts", "shifts.cu", sections("amounts", "idioms", "rotations", "vectors", "seen")),
     Case("quick", "quick.cu"),
     Case("leaving", "leaving.cu"),
+    Case("fused", "fused.cu"),
     Case("active", "active.cu"),
     Case("converged", "converged.cu"),
     Case("broken_rows", "broken_rows.cu"),

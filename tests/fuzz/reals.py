@@ -1,7 +1,7 @@
 """Steps with numbers that are not whole: float, half and bfloat16, the same to the last bit in any order of threads.
 
-A sum of a product may be fused or not, as the compiler likes, unless the program says which. So it is written here with
-functions that say, or (`free`) in programs that are compiled with -fmad=false. A result that is no number, or beyond
+A sum of a product may be fused or not, as a device's compiler likes, unless the program says which. So it is written here
+with functions that say, or (`free`) in programs that are not held against a device, or compiled with -fmad=false. A result that is no number, or beyond
 all, becomes 1.5, so that nothing depends on the sign of a zero or on a NaN's bits.
 """
 

@@ -7,7 +7,10 @@
 
 #define SB_HINTED_ACCESS(type)                                                   \
   SB_FN type __ldg(const type* address) { return *address; }                     \
-  SB_FN type __ldcg(const type* address) { return *address; }                    \
+  SB_FN type __ldcg(const type* address) {                                       \
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);                                     \
+    return *address;                                                             \
+  }                                                                              \
   SB_FN type __ldca(const type* address) { return *address; }                    \
   SB_FN type __ldcs(const type* address) { return *address; }                    \
   SB_FN type __ldlu(const type* address) { return *address; }                    \
@@ -17,7 +20,8 @@
   SB_FN void __stcs(type* address, type value) { *address = value; }             \
   SB_FN void __stwt(type* address, type value) { *address = value; }
 
-/* __ldcv fetches again: a loop may wait for a change with it. */
+/* __ldcv fetches again: a loop may wait for a change with it, as with __ldcg. That one keeps the
+   compiler from using an earlier value, and is a plain load for everything else. */
 template <typename Type>
 SB_FN Type __sb_volatile_load(const Type* address) {
   if constexpr (__is_class(Type)) {

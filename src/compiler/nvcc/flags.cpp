@@ -157,8 +157,9 @@ arguments driver::device_code_flags() const {
                      // out has a thousand, and nothing for it to find.
                      "-mllvm", "-disable-interleaved-load-combine"};
   // -fmad: as on the device, within an expression and across statements, but not across __fmul_rn.
-  flags.push_back(o_.contract || o_.fast_math ? "-ffp-contract=fast-honor-pragmas"
-                                              : "-ffp-contract=off");
+  // Debug code (-G) has none.
+  const bool contracts = !o_.debug_device && (o_.contract || o_.fast_math);
+  flags.push_back(contracts ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
   add(flags, cpu_flags(tools_.architecture, tools_.this_machine));
   return flags;
 }

@@ -1,17 +1,19 @@
-// Which product of `a * b + c * d` is fused with the sum.
+// Which products are fused with the sums that they go into, as on the device: `a * b + c` rounded
+// once.
 //
-// LLVM decides that when it chooses instructions: the left one. Of vectors that it put together
-// from neighbouring values it may have turned the sum round before, and a thread would get another
-// last bit than elsewhere. So this is said before there are vectors.
+// Said before anything else is made of the kernel, so that every version of it rounds in the same
+// way, whatever its loops, vectors and blocks are. LLVM would decide when it chooses instructions:
+// within a block, sums of vectors that it turned round, and on some processors whatever the product
+// says of itself.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
 
 namespace sb::pass {
 
-class fuse_products : public llvm::PassInfoMixin<fuse_products> {
- public:
-  llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager&);
-};
+// As recorded on an H200 (tests/conformance/fused.cu): products of which nothing but sums is made,
+// wherever these are, but for those that a loop finds made; of two the left one. No other operation
+// is fused behind this.
+void fuse_products(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
 
 }  // namespace sb::pass

@@ -24,6 +24,7 @@
 #include "compiler/pass/effects.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/full_blocks.hpp"
+#include "compiler/pass/fused_products.hpp"
 #include "compiler/pass/gathered_atomics.hpp"
 #include "compiler/pass/guard_splitting.hpp"
 #include "compiler/pass/inline_asm.hpp"
@@ -285,6 +286,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   drop_unreachable(module, bodies_of(kernels));
   report_undefined_functions(module);
   canonicalize(module, functions);
+  fuse_products(module, functions);
 
   // How threads wait, and so how a block runs.
   solve_clock_loops(module, functions);

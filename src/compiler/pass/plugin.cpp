@@ -4,7 +4,6 @@
 
 #include "compiler/pass/count_insertion.hpp"
 #include "compiler/pass/endless_loops.hpp"
-#include "compiler/pass/fused_products.hpp"
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/pipeline.hpp"
 #include "compiler/pass/skipped_passes.hpp"
@@ -26,7 +25,6 @@ void register_passes(llvm::PassBuilder& builder) {
   builder.registerVectorizerStartEPCallback(
       [](llvm::FunctionPassManager& passes, llvm::OptimizationLevel) {
         sb::pass::add_loop_passes(passes);
-        passes.addPass(sb::pass::fuse_products());
       });
   // Behind the simplification of functions, before loops become vectors.
   builder.registerOptimizerEarlyEPCallback(
