@@ -53,6 +53,13 @@ class Modelled(Runs):
         self.assertGreater(gain["move"], 0.95, took)
         self.assertGreater(gain["wait"], 3.5, took)
 
+    def test_kernels_round_as_they_do_by_the_real_clock(self):
+        """The blocks that are counted are of another version."""
+        source = HERE.parent / "conformance/fused.cu"
+        plain = subprocess.run([self.program(source)], capture_output=True, text=True, timeout=60, check=True).stdout
+        self.assertIn("fused.float.sum\tfused\n", plain)
+        self.assertEqual(self.run_modelled(source, "--quiet").stdout, plain)
+
     def test_every_example_is_the_same_twice(self):
         for source in sorted(EXAMPLES.glob("[0-9]*.cu")):
             with self.subTest(source.name):

@@ -105,7 +105,7 @@ class Arithmetic(NvccTest):
 
     def test_device_code_contracts_unless_told_not_to(self):
         self.write("a.cu", self.FUSED)
-        for flags, fused in (([], 1), (["-fmad=true"], 1), (["--fmad=false"], 0)):
+        for flags, fused in (([], 1), (["-fmad=true"], 1), (["--fmad=false"], 0), (["-G"], 0)):
             with self.subTest(flags):
                 self.nvcc(*flags, "a.cu", "-o", "a")
                 self.assertEqual(self.output("a"), f"{fused}\n")
