@@ -267,7 +267,7 @@ std::vector<option_spec> make_table() {
       {"--prec-div", "-prec-div", boolean, ignored, nothing, "division is always exact"},
       {"--prec-sqrt", "-prec-sqrt", boolean, ignored, nothing, "roots are always exact"},
       {"--fmad", "-fmad", boolean, honoured, SET(o.contract = truth(v)),
-       "contract a*b+c in device code (default true)"},
+       "contract a*b+c in device code (default true; never with -G)"},
       {"--ftz", "-ftz", boolean, ignored, nothing, "denormals are always kept"},
       {"--maxrregcount", "-maxrregcount", number, ignored, nothing,
        "the processor's registers are its own"},
