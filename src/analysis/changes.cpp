@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/captures.hpp"
 #include "analysis/rates.hpp"
 #include "model/profile.hpp"
 
@@ -257,7 +258,7 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
     costs.first_launch = rounded_ns(first_launch);
     costs.captured_call = rounded_ns(timing.captured_call_ns);
     for (std::size_t i = 0; i < shape.size(); ++i)
-      costs.later.push_back(shape.is_first(i) ? rounded_ns(shape.gap_ns(i, timing)) : 0);
+      costs.later.push_back(rounded_ns(shape.gap_ns(i, timing)));
     return costs;
   }
   const auto as_recorded = [&](nanoseconds& cost, std::string_view call) {
@@ -269,50 +270,75 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
   return costs;
 }
 
+namespace {
+
+enum class call_use : std::uint8_t { captured, not_made };
+
+// What the calls of one time give to their streams.
+std::vector<issue> take_issues(std::vector<step>& steps, const std::vector<std::size_t>& time,
+                               call_use use, const graph_costs& costs) {
+  const nanoseconds most = use == call_use::captured ? costs.captured_call : 0;
+  std::vector<issue> all;
+  for (const std::size_t i : time) {
+    step& s = steps[i];
+    all.insert(all.end(), s.issues.begin(), s.issues.end());
+    s.issues.clear();
+    s.before = std::min(s.before, most);
+    s.between = std::min(s.between, most - s.before);
+    s.after = std::min(s.after, most - s.before - s.between);
+    if (use == call_use::captured) continue;
+    s.brought = 0;
+    if (i == time.front()) continue;
+    s.pauses.clear();
+    s.gap = 0;
+  }
+  return all;
+}
+
+// How a node starts: the first as behind other work; where the engine is changed as in a stream.
+void start_in_graph(program& p, const std::vector<captured_node>& nodes, std::size_t place,
+                    const graph_costs& costs) {
+  task& node = p.tasks[nodes[place].operation];
+  const std::vector<std::uint32_t>& after = nodes[place].after;
+  if (after.empty() && node.start == start_rule::as_recorded) return;
+  const bool changes_engine = std::any_of(after.begin(), after.end(), [&](std::uint32_t other) {
+    return start_class_of(p.tasks[nodes[other].operation].what) != start_class_of(node.what);
+  });
+  const nanoseconds later = place < costs.later.size() ? costs.later[place] : 0;
+  node.held = never;
+  if (after.empty()) {
+    node.start = start_rule::by_gap;
+    node.later = later;
+    return;
+  }
+  if (!changes_engine) node.lag = std::min(node.lag, costs.gap);
+  node.lag += later;
+  node.start = start_rule::as_recorded;
+}
+
+}  // namespace
+
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
                      const graph_costs& costs) {
   std::vector<step>& steps = p.threads[thread];
   std::map<number, number> last;  // by stream: of the time before
   for (const std::vector<std::size_t>& time : times) {
     const bool captures = &time == &times.front();
+    const std::vector<captured_node> nodes = captured_nodes(p, steps, time);
     step& launch = steps[time.back()];
-    std::vector<issue> nodes;
-    for (const std::size_t i : time) {
-      step& s = steps[i];
-      for (const issue& k : s.issues) nodes.push_back(k);
-      s.issues.clear();
-      if (captures) {
-        s.before = std::min(s.before, costs.captured_call);
-        s.between = std::min(s.between, costs.captured_call - s.before);
-        s.after = std::min(s.after, costs.captured_call - s.before - s.between);
-        continue;
-      }
-      if (i != time.front()) s.pauses.clear();
-      s.gap = i == time.front() ? s.gap : 0;
-      s.before = s.between = s.after = s.brought = 0;
-    }
+    launch.issues =
+        take_issues(steps, time, captures ? call_use::captured : call_use::not_made, costs);
     launch.between += costs.launch + (captures ? costs.instantiate : 0);
+    // Those of a graph are not counted.
+    for (issue& k : launch.issues) k = {k.operation, launch.between, bringing::nothing};
     std::map<number, number> now;
-    for (issue& k : nodes) {
-      k.offset = launch.between;
-      k.brings = bringing::nothing;  // those of a graph are not counted
-      launch.issues.push_back(k);
-      task& node = p.tasks[k.operation];
-      const auto in_front = now.find(node.stream);
-      const bool comes_first = in_front == now.end();
-      const bool changes_engine = !comes_first && start_class_of(p.tasks[in_front->second].what) !=
-                                                      start_class_of(node.what);
-      now[node.stream] = k.operation;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      task& node = p.tasks[nodes[i].operation];
+      now[node.stream] = nodes[i].operation;
       for (const auto& [stream, before] : last) {
-        if (comes_first && stream != node.stream) node.after.push_back(before);
+        if (nodes[i].after.empty() && stream != node.stream) node.after.push_back(before);
       }
-      if (comes_first && node.start == start_rule::as_recorded) continue;
-      // The first begins as behind other work, and the engine is changed as in a stream.
-      if (!comes_first && !changes_engine) node.lag = std::min(node.lag, costs.gap);
-      node.start = comes_first ? start_rule::by_gap : start_rule::as_recorded;
-      node.held = never;
-      const auto place = static_cast<std::size_t>(&k - nodes.data());
-      if (place < costs.later.size()) node.later = costs.later[place];
+      start_in_graph(p, nodes, i, costs);
     }
     last = std::move(now);
   }

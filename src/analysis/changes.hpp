@@ -70,13 +70,14 @@ struct graph_costs {
   nanoseconds first_launch = 0;       // above the others
   nanoseconds captured_call = never;  // the most that one takes
   nanoseconds gap = 0;                // from one node to the next
-  std::vector<nanoseconds> later{};   // by node: task::later
+  std::vector<nanoseconds> later{};   // by node: beyond what it takes to follow another one
 };
 [[nodiscard]] graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape);
 
 // The launches in these calls, which are the same each time, become launches of one graph. The
 // first time captures it too: it makes the calls. With work of several streams, each of
-// them has a branch of the graph, which begins when all of the time before is done.
+// them has a branch of the graph, which begins when all of the time before is done, or behind what
+// its stream waits for by events of the same time.
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
                      const graph_costs& costs);
 

@@ -155,6 +155,61 @@ TEST(FindingsOfGraphs, SeveralStreamsThatNoCaptureCanHaveTogetherAreHealthy) {
   expect_without(launched_in_turn({.times = 10}), "launch-bound-kernels");
 }
 
+// A stream forks another one by an event, and waits for it; one kernel in front, one in the other,
+// one beside it, one behind both.
+struct forked {
+  nanoseconds kernel = 1_us;
+  bool begins_with_join = false;  // of the turn before
+  bool host_waits = false;        // for the event of the join, behind each turn
+  bool across = false;            // the wait is for the turn before
+  bool legacy = false;            // the first is the default stream
+};
+
+trace::trace launched_with_events(const forked& q) {
+  program_builder b = with_costs();
+  const number s1 = q.legacy ? b.legacy() : b.stream(), s2 = b.stream();
+  const number fork = b.event(), join = b.event();
+  const number last[] = {b.event(), b.event()};
+  for (std::size_t i = 0; i < 100; ++i) {
+    if (q.begins_with_join && i > 0) b.line(150).wait(s1, join);
+    b.line(151).kernel(s1, "before", q.kernel);
+    b.line(152).record(s1, fork);
+    b.line(153).wait(s2, fork);
+    b.line(154).kernel(s2, "other", q.kernel);
+    b.line(155).record(s2, q.across ? last[i % 2] : join);
+    b.line(156).kernel(s1, "beside", q.kernel);
+    if (!q.begins_with_join && !(q.across && i == 0))
+      b.line(157).wait(s1, q.across ? last[1 - i % 2] : join);
+    b.line(158).kernel(s1, "behind", q.kernel);
+    if (q.host_waits) b.line(159).synchronize_event(join);
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(FindingsOfGraphs, ShortKernelsOfStreamsThatEventsOrderAreOneGraph) {
+  for (const bool begins_with_join : {false, true}) {
+    const trace::trace t = launched_with_events({.begins_with_join = begins_with_join});
+    const finding f = found(t, "launch-bound-kernels");
+    EXPECT_THAT(f.change, testing::HasSubstr("4 of them into a graph once and launch that"));
+    EXPECT_THAT(f.change, testing::HasSubstr("it follows their events"));
+    EXPECT_GE(f.count, 392U);
+    // A turn takes four launches and the events; then three kernels in a row, of which the first
+    // may begin as late as any other.
+    const nanoseconds turn = 4 * launch + 4 * 300;
+    const nanoseconds most = 99 * turn - instantiate - graph_launch - 100 * 3 * (1_us + gap);
+    EXPECT_LE(f.cost, most);
+    EXPECT_GE(f.cost, most - 100 * 1_us);
+  }
+}
+
+TEST(FindingsOfGraphs, StreamsThatEventsOrderAreHealthyWhereNoGraphCanHaveThem) {
+  expect_without(launched_with_events({.kernel = 20_us}), "launch-bound-kernels");
+  expect_without(launched_with_events({.host_waits = true}), "launch-bound-kernels");
+  expect_without(launched_with_events({.across = true}), "launch-bound-kernels");
+  expect_without(launched_with_events({.legacy = true}), "launch-bound-kernels");
+}
+
 TEST(FindingsOfGraphs, LaunchesWithOtherArgumentsDoNotRepeat) {
   const auto program = [](bool same) {
     program_builder b = with_costs();

@@ -26,7 +26,7 @@ class Advice(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
         for name in ("advice", "allocations", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
-                     "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
+                     "joined_streams", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / "signals", PROGRAM.with_name("signals.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
@@ -223,6 +223,22 @@ class Advice(unittest.TestCase):
 
     def test_a_graph_of_several_streams(self):
         self.check("launch-bound-kernels", 2, "streams_in_turn", 20, 7)
+
+    def test_a_graph_of_several_streams_that_events_order(self):
+        for self.device in ("h200", "v100", "gtx1050"):
+            for what, within in (("fork", 2), ("pairs", 3), ("halves", 2)):
+                before, after = (self.facts("joined_streams", what, how)[0] for how in ("as_is", "applied"))
+                gained = before["run"]["length"] - after["run"]["length"]
+                found = before["findings"][0]
+                self.assertEqual(found["rule"], "launch-bound-kernels", (self.device, what))
+                self.assertIn("it follows their events", found["change"])
+                self.assertNotIn("launch-bound-kernels", [f["rule"] for f in after["findings"]])
+                self.assertLessEqual(abs(found["cost"] - gained) * 100, within * gained, (self.device, what, found["cost"], gained))
+
+    def test_streams_that_wait_for_events_of_the_turn_before(self):
+        """A capture cannot have a wait for what was recorded outside of it."""
+        changes = [f["change"] for f in self.facts("joined_streams", "across", "as_is")[0]["findings"]]
+        self.assertEqual([change for change in changes if "it follows their events" in change], [])
 
     def test_a_sequence_that_comes_too_seldom_for_a_graph(self):
         self.assertEqual(self.explained("sequence", "as_is", 1, 30)["findings"], [])

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <set>
+#include <string_view>
 
+#include "analysis/captures.hpp"
 #include "analysis/repeats.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
@@ -15,56 +17,53 @@ namespace {
 struct sums {
   std::size_t operations = 0, kernels = 0, graphs = 0, streams = 0;
   std::size_t length = 0, times = 0;  // of the one that has most
+  std::size_t calls = 0;              // each time, with those that record events and wait
   nanoseconds ran = 0, launching = 0;
 };
 
-// What a sequence takes, all its times together. Of several streams, which run side by side, the
-// one with the most to do.
+// What a sequence takes, all its times together. Of what can run side by side, the longest chain.
 sums sums_of(const evidence& e, const repeated_sequence& r) {
   sums s;
-  s.length = r.times[0].size();
   s.times = r.times.size();
+  s.calls = r.times[0].size();
   s.graphs = 1;
-  std::map<number, nanoseconds> ran;
+  std::set<number> streams;
   for (const std::vector<std::size_t>& time : r.times) {
-    for (const std::size_t i : time) {
-      const step& call = e.p.threads[r.thread][i];
-      const number operation = call.issues[0].operation;
-      const task& work = e.p.tasks[operation];
-      ++s.operations;
-      s.kernels += e.t.operations[operation].kind == trace::operation_kind::copy ? 0 : 1;
-      s.launching += call.own();
-      s.ran = std::max(s.ran, ran[work.stream] += work.duration);
+    for (const std::size_t i : time) s.launching += e.p.threads[r.thread][i].own();
+    const std::vector<captured_node> nodes = captured_nodes(e.p, e.p.threads[r.thread], time);
+    for (const captured_node& n : nodes) {
+      const bool copies = e.t.operations[n.operation].kind == trace::operation_kind::copy;
+      s.kernels += copies ? 0 : 1;
+      streams.insert(e.p.tasks[n.operation].stream);
     }
+    s.length = nodes.size();
+    s.operations += nodes.size();
+    s.ran += longest_chain(e.p, nodes);
   }
-  s.streams = ran.size();
+  s.streams = streams.size();
   return s;
 }
 
 graph_costs costs_of(const evidence& e, const repeated_sequence& r) {
   graph_shape shape;
-  std::map<number, std::uint32_t> last;  // by stream
-  for (const std::size_t i : r.times[0])
-    for (const issue& k : e.p.threads[r.thread][i].issues) {
-      const task& work = e.p.tasks[k.operation];
-      const auto [before, first] = last.try_emplace(work.stream, 0);
-      const std::uint32_t after = before->second;
-      before->second = static_cast<std::uint32_t>(shape.size());
-      shape.add(work.what.kind, work.what.bytes, {&after, first ? 0u : 1u});
-    }
+  for (const captured_node& n : captured_nodes(e.p, e.p.threads[r.thread], r.times[0])) {
+    const command& what = e.p.tasks[n.operation].what;
+    shape.add(what.kind, what.bytes, n.after);
+  }
   return graph_costs_of(e.t, shape);
 }
 
 // Capturing takes the calls once, and making the graph executable comes on top.
 bool pays(const sums& s, const graph_costs& costs) {
   const nanoseconds calls =
-      std::min(s.launching / s.times / s.length, costs.captured_call) * s.length;
+      std::min(s.launching / s.times / s.calls, costs.captured_call) * s.calls;
   const nanoseconds with = calls + costs.instantiate + s.times * costs.launch;
   return s.ran < s.launching && with < s.launching;
 }
 
 // All sequences that are worth a graph, and what the run gains when they are launched as that.
 struct as_graphs {
+  sequence_streams streams;
   std::vector<number> operations;
   sums all;
   nanoseconds gain = 0;
@@ -72,7 +71,7 @@ struct as_graphs {
 
 as_graphs launched_as_graphs(const evidence& e, sequence_streams streams) {
   program changed = e.p;
-  as_graphs result;
+  as_graphs result{.streams = streams, .operations = {}, .all = {}};
   sums& all = result.all;
   for (const repeated_sequence& r : repeated_sequences(e.t, e.p, streams)) {
     const sums s = sums_of(e, r);
@@ -80,9 +79,8 @@ as_graphs launched_as_graphs(const evidence& e, sequence_streams streams) {
     if (!pays(s, costs)) continue;
     launch_as_graph(changed, r.thread, r.times, costs);
     for (const std::vector<std::size_t>& time : r.times) {
-      for (const std::size_t i : time) {
-        result.operations.push_back(e.p.threads[r.thread][i].issues[0].operation);
-      }
+      for (const captured_node& n : captured_nodes(e.p, e.p.threads[r.thread], time))
+        result.operations.push_back(n.operation);
     }
     if (s.operations > all.length * all.times) {
       all.length = s.length;
@@ -99,7 +97,18 @@ as_graphs launched_as_graphs(const evidence& e, sequence_streams streams) {
   return result;
 }
 
-std::string change_of(const sums& all) {
+// How one capture comes to have several streams.
+std::string_view words_of(sequence_streams streams) {
+  return streams == sequence_streams::joined
+             ? " One capture has all the streams: it follows their events (cudaEventRecord, "
+               "cudaStreamWaitEvent) from the first stream to the others, and the first waits for "
+               "theirs at the end."
+             : " One capture has all the streams when the others begin with a wait for an event of "
+               "the first, and the first waits for theirs at the end.";
+}
+
+std::string change_of(const as_graphs& found) {
+  const sums& all = found.all;
   return fmt::format(
       "Capture {} (cudaStreamBeginCapture, cudaGraphInstantiate), which is in the cost, or put the "
       "work of several kernels into one.{}",
@@ -109,17 +118,17 @@ std::string change_of(const sums& all) {
           : fmt::format("each of the {} sequences that repeat into a graph once and launch that; "
                         "the most frequent has {} of them and comes {} times",
                         all.graphs, all.length, all.times),
-      all.streams == 1 ? ""
-                       : " One capture has all the streams when the others begin with a wait for "
-                         "an event of the first, and the first waits for theirs at the end.");
+      all.streams == 1 ? "" : words_of(found.streams));
 }
 
 }  // namespace
 
 void find_launch_bound_kernels(const evidence& e, findings& out) {
   as_graphs found = launched_as_graphs(e, sequence_streams::one);
-  as_graphs together = launched_as_graphs(e, sequence_streams::several);
-  if (together.gain > found.gain) found = std::move(together);
+  for (const sequence_streams more : {sequence_streams::several, sequence_streams::joined}) {
+    as_graphs together = launched_as_graphs(e, more);
+    if (together.gain > found.gain) found = std::move(together);
+  }
   if (found.operations.empty() || !e.worth(found.gain)) return;
 
   const sums& all = found.all;
@@ -131,9 +140,9 @@ void find_launch_bound_kernels(const evidence& e, findings& out) {
   f.why = fmt::format(
       "They ran for {}{}; the calls that launched them took {}. The device waits for "
       "the host.",
-      text_of_time(all.ran), all.streams == 1 ? "" : " in the stream that has most of them",
+      text_of_time(all.ran), all.streams == 1 ? "" : " in the longest chain of them",
       text_of_time(all.launching));
-  f.change = change_of(all);
+  f.change = change_of(found);
   f.cost = found.gain;
   add_operations(e.t, f, found.operations);
   out.push_back(std::move(f));
