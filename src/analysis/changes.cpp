@@ -246,19 +246,22 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
   const profile* known = find_profile(t.head.profile);
   const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
   const double first_launch = nodes.first_launch_ns(timing);
+  const double launch = call_cost_ns(timing, "cudaGraphLaunch");
   double instantiate =
       call_cost_ns(timing, "cudaGraphInstantiate") + nodes.instantiate_ns(timing) + first_launch;
   if (shortest_call(t, "cudaGraphInstantiate") == never) instantiate += timing.first_graph_ns;
   graph_costs costs{
       .instantiate = rounded_ns(instantiate),
-      .launch = rounded_ns(call_cost_ns(timing, "cudaGraphLaunch") + nodes.launch_ns(timing)),
+      .launch = rounded_ns(launch + nodes.launch_ns(timing)),
       .update = rounded_ns(call_cost_ns(timing, "cudaGraphExecUpdate") + nodes.update_ns(timing)),
       .gap = rounded_ns(timing.graph_gap_ns)};
   if (known != nullptr && t.head.clock == trace::clock_kind::modelled) {
     costs.first_launch = rounded_ns(first_launch);
     costs.captured_call = rounded_ns(timing.captured_call_ns);
-    for (std::size_t i = 0; i < shape.size(); ++i)
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      costs.given.push_back(rounded_ns(launch + shape.late_ns(i, timing)));
       costs.later.push_back(rounded_ns(shape.gap_ns(i, timing)));
+    }
     return costs;
   }
   const auto as_recorded = [&](nanoseconds& cost, std::string_view call) {
@@ -295,6 +298,19 @@ std::vector<issue> take_issues(std::vector<step>& steps, const std::vector<std::
   return all;
 }
 
+// The launch comes to one node after another. Those of a graph are not counted.
+void give_nodes(const program& p, step& launch, const graph_costs& costs) {
+  std::size_t place = 0;
+  nanoseconds given = costs.given.empty() ? costs.launch : 0;
+  for (issue& k : launch.issues) {
+    const command_kind kind = p.tasks[k.operation].what.kind;
+    const bool is_node = kind != command_kind::event_record && kind != command_kind::event_wait;
+    if (is_node && place < costs.given.size()) given = costs.given[place++];
+    k = {k.operation, launch.between + given, bringing::nothing};
+  }
+  launch.between += costs.launch;
+}
+
 // How a node starts: the first as behind other work; where the engine is changed as in a stream.
 void start_in_graph(program& p, const std::vector<captured_node>& nodes, std::size_t place,
                     const graph_costs& costs) {
@@ -328,9 +344,8 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
     step& launch = steps[time.back()];
     launch.issues =
         take_issues(steps, time, captures ? call_use::captured : call_use::not_made, costs);
-    launch.between += costs.launch + (captures ? costs.instantiate : 0);
-    // Those of a graph are not counted.
-    for (issue& k : launch.issues) k = {k.operation, launch.between, bringing::nothing};
+    launch.between += captures ? costs.instantiate : 0;
+    give_nodes(p, launch, costs);
     std::map<number, number> now;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       task& node = p.tasks[nodes[i].operation];

@@ -70,6 +70,7 @@ struct graph_costs {
   nanoseconds first_launch = 0;       // above the others
   nanoseconds captured_call = never;  // the most that one takes
   nanoseconds gap = 0;                // from one node to the next
+  std::vector<nanoseconds> given{};   // by node: how far its launch is then; empty: at its end
   std::vector<nanoseconds> later{};   // by node: beyond what it takes to follow another one
 };
 [[nodiscard]] graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape);

@@ -226,7 +226,7 @@ class Advice(unittest.TestCase):
 
     def test_a_graph_of_several_streams_that_events_order(self):
         for self.device in ("h200", "v100", "gtx1050"):
-            for what, within in (("fork", 2), ("pairs", 3), ("halves", 2)):
+            for what, within in (("fork", 2), ("pairs", 3), ("halves", 2), ("copies", 3)):
                 before, after = (self.facts("joined_streams", what, how)[0] for how in ("as_is", "applied"))
                 gained = before["run"]["length"] - after["run"]["length"]
                 found = before["findings"][0]
