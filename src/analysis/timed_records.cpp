@@ -1,9 +1,11 @@
 #include "analysis/timed_records.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
+#include "analysis/call_rules.hpp"
 #include "analysis/device_order.hpp"
 
 namespace sb::analysis {
@@ -16,6 +18,11 @@ bool waits(const step& s) {
   return s.first.scope != wait_scope::nothing || s.last.scope != wait_scope::nothing;
 }
 
+bool asks_to_wait(const trace::call& c) {
+  const call_class kind = class_of(c.name);
+  return kind == call_class::event_wait || kind == call_class::stream_wait;
+}
+
 // Counts the records that calls could have read, from one call on to the next.
 class unread_records {
  public:
@@ -23,10 +30,20 @@ class unread_records {
       : t_(t), order_(order), timed_(timed_records(t)) {}
 
   // What was recorded before is not read any more.
-  void add(number operation) {
+  void add(number operation, const device_order::positions& known) {
     if (!timed_[operation]) return;
     if (reads_ > 0) close();
     fresh_[t_.operations[operation].event] = operation;
+    const device_order::positions& before = order_.before(operation);
+    if (std::equal(before.begin(), before.end(), known.begin(), std::less_equal<>()))
+      at_once_.push_back(operation);
+  }
+
+  // The host waits for something that is over already, and a trace does not say for what. A record
+  // that has nothing in front of it any more is over at once: such a wait is enough for it.
+  void wait_for_nothing() {
+    over_.insert(at_once_.begin(), at_once_.end());
+    at_once_.clear();
   }
 
   // Calls that follow each other without a record between them read at most as many pairs as there
@@ -35,7 +52,8 @@ class unread_records {
   [[nodiscard]] bool read(const device_order::positions& known) {
     ++reads_;
     const auto is_over = [&](const auto& one) {
-      return known[t_.operations[one.second].stream] >= order_.place(one.second);
+      return known[t_.operations[one.second].stream] >= order_.place(one.second) ||
+             over_.contains(one.second);
     };
     const auto over =
         static_cast<std::size_t>(std::count_if(fresh_.begin(), fresh_.end(), is_over));
@@ -56,6 +74,8 @@ class unread_records {
   const device_order& order_;
   const std::vector<bool> timed_;
   std::map<number, number> fresh_;  // by event: its last record since the calls before
+  std::vector<number> at_once_;     // records that are over as soon as they are there
+  std::set<number> over_;           // of these, those that the host waited for
   std::size_t unread_ = 0, reads_ = 0;
 };
 
@@ -89,9 +109,11 @@ bool times_can_be_followed(const trace::trace& t, const program& p) {
   std::size_t waited = 0;
   for (const std::vector<step>& steps : p.threads) {
     for (const step& s : steps) {
-      for (const issue& i : s.issues) unread.add(i.operation);
+      for (const issue& i : s.issues) unread.add(i.operation, known);
       if (waits(s)) known = order.host()[waited++];
-      if (s.call == none || !reads_time(t.calls[s.call])) continue;
+      if (s.call == none) continue;
+      if (!waits(s) && asks_to_wait(t.calls[s.call])) unread.wait_for_nothing();
+      if (!reads_time(t.calls[s.call])) continue;
       if (t.calls[s.call].status != 0 || !unread.read(known)) return false;
     }
   }

@@ -16,6 +16,8 @@ struct timed {
   bool forks = true, between = true, needs = false;
   bool waits_for_start = false;  // the fork is a wait for the event of the beginning itself
   bool synchronizes = true;
+  bool drains = false;         // the host waits for all of it in front of the last event
+  bool waits_for_stop = true;  // then, behind it
   int reads = 1;
   const char* asks = nullptr;  // a call behind that
 
@@ -35,9 +37,11 @@ struct timed {
     b.line(17).kernel(s2, "second", 300_us), b.reads(needs ? a : c).writes(c);
     b.line(18).record(s2, joined);
     b.line(19).wait(s1, joined);
+    if (drains) b.line(24).synchronize();
     b.line(20).record(s1, stop);
     b.line(21);
-    if (synchronizes) b.synchronize();
+    if (drains && waits_for_stop) b.synchronize_event(stop);
+    if (synchronizes && !drains) b.synchronize();
     b.line(22);
     for (int i = 0; i < reads; ++i) b.host_call("cudaEventElapsedTime", 500);
     if (asks != nullptr) b.host_call(asks, 500);
@@ -84,6 +88,23 @@ TEST(FindingsOfTimedWaits, NothingIsNeedlessWhereTimesAreReadOfWhatMayNotBeOver)
   for (trace::call& c : t.calls)
     if (c.name == "cudaEventElapsedTime") c.status = 600;
   expect_without(t, "needless-event-wait");
+}
+
+// The last event is over when the host waits for it: the trace does not say what for.
+trace::trace waited_in_vain(trace::trace t) {
+  for (trace::call& c : t.calls)
+    if (c.name == "cudaEventSynchronize") c.blocked_on = none;
+  return t;
+}
+
+TEST(FindingsOfTimedWaits, AWaitForAnEventThatIsOverAlreadyIsAWaitForTheTimeThatIsRead) {
+  const trace::trace t = waited_in_vain(timed{.drains = true}.run());
+  // The join is needless then, too: the host joins.
+  EXPECT_THAT(lines_of(t, found(t, "needless-event-wait")), testing::UnorderedElementsAre(16, 19));
+  for (const timed& other :
+       {timed{.drains = true, .waits_for_stop = false}, timed{.needs = true, .drains = true},
+        timed{.drains = true, .reads = 2}})
+    expect_without(waited_in_vain(other.run()), "needless-event-wait");
 }
 
 TEST(FindingsOfTimedWaits, NothingIsNeedlessWhereItAsksWhetherSomethingIsOver) {

@@ -335,8 +335,9 @@ class Advice(unittest.TestCase):
     def test_waits_of_a_program_that_reads_the_time_of_it_all(self):
         for rule, what in (("early-event-wait", "early"), ("event-recorded-late", "late"),
                            ("needless-event-wait", "back"), ("needless-event-wait", "second")):
-            found = self.check_waits(rule, what, "timed")
-            self.assertIn("events that no stream waits for", found["evidence"][-1])
+            for how in ("timed", "timed_by_host"):
+                found = self.check_waits(rule, what, how)
+                self.assertIn("events that no stream waits for", found["evidence"][-1])
 
     def test_waits_of_a_program_that_may_read_the_time_of_an_event_that_is_waited_for(self):
         for what in ("early", "back", "second"):

@@ -1,6 +1,7 @@
 // Streams that wait for each other's events more than they need, and the same without that
 // ("applied"). "needs": the work that is held uses what is waited for. Then "timed": the time of
-// all is read; "timed_loosely": all streams but the first begin behind the event that is timed
+// all is read; "timed_by_host": the same, with a wait of the host for everything in front of the
+// last event; "timed_loosely": all streams but the first begin behind the event that is timed
 // itself.
 #include <cstdlib>
 #include <string>
@@ -46,7 +47,7 @@ void load(float* a) {
   cudaDeviceSynchronize();
 }
 
-enum class timing { none, timed, loosely } how_timed = timing::none;
+enum class timing { none, timed, by_host, loosely } how_timed = timing::none;
 
 // The first stream's events enclose the work of all.
 class interval {
@@ -63,7 +64,8 @@ class interval {
 
   void read() {
     if (how_timed == timing::none) return;
-    for (size_t i = 1; i < streams_.size(); ++i) {
+    if (how_timed == timing::by_host) cudaDeviceSynchronize();
+    for (size_t i = 1; i < streams_.size() && how_timed != timing::by_host; ++i) {
       const cudaEvent_t joined = event();
       cudaEventRecord(joined, streams_[i]);
       cudaStreamWaitEvent(streams_[0], joined, 0);
@@ -178,6 +180,7 @@ int main(int count, char** words) {
   const std::string what = count > 1 ? words[1] : "", how = count > 2 ? words[2] : "";
   const std::string times = count > 3 ? words[3] : "";
   if (times == "timed") how_timed = timing::timed;
+  if (times == "timed_by_host") how_timed = timing::by_host;
   if (times == "timed_loosely") how_timed = timing::loosely;
   const bool applied = how == "applied", needs = how == "needs";
   if (what == "early") early(applied, needs);
