@@ -37,6 +37,8 @@ bool is_unknown(const trace::operation& o) {
   return !has_ranges || o.ranges.empty() || touches_anything(o);
 }
 
+}  // namespace
+
 bool touches_host(const trace::trace& t, const trace::operation& o) {
   if (is_unknown(o) || o.host_memory != trace::memory_kind::device) return true;
   return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
@@ -44,8 +46,6 @@ bool touches_host(const trace::trace& t, const trace::operation& o) {
            t.allocations[r.allocation].kind != trace::memory_kind::device;
   });
 }
-
-}  // namespace
 
 device_order::device_order(const trace::trace& t, const program& p)
     : t_(t),

@@ -20,6 +20,9 @@ namespace sb::analysis {
 // followed where it is known of which (timed_records.hpp).
 [[nodiscard]] bool can_be_followed(const trace::trace& t, const program& p);
 
+// The host may see what it does: it uses the host's memory, or nobody knows what.
+[[nodiscard]] bool touches_host(const trace::trace& t, const trace::operation& o);
+
 // What is over before what. Waits are for the operations that the program's tasks name.
 class device_order {
  public:

@@ -500,6 +500,17 @@ class Advice(unittest.TestCase):
         gained = before["run"]["length"] - after["run"]["length"]
         self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (found["cost"], gained))
 
+    def test_streams_for_work_with_records_of_events(self):
+        """They move with the work that they stand for."""
+        for self.device in ("h200", "v100"):
+            for what in ("recorded", "ring"):
+                before, after = (self.facts("divided", what, how)[0] for how in ("as_is", "applied"))
+                found, = before["findings"]
+                self.assertEqual(found["rule"], "independent-work-in-one-stream")
+                self.assertEqual(after["findings"], [])
+                gained = before["run"]["length"] - after["run"]["length"]
+                self.assertLessEqual(abs(found["cost"] - gained) * 100, 2 * gained, (self.device, what, found["cost"], gained))
+
     def test_streams_whose_making_takes_longer_than_they_gain(self):
         before, after = (self.facts("divided", "created", how, 8000)[0] for how in ("as_is", "applied"))
         self.assertGreater(after["run"]["length"], before["run"]["length"])

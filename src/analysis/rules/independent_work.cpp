@@ -2,12 +2,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
+#include "analysis/rules/moved_records.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 #include "model/profile.hpp"
@@ -73,8 +75,9 @@ bool are_of_one_copy_engine(const trace::trace& t, const std::vector<number>& op
 // A stream with groups that share no data.
 struct divisible_stream {
   number stream = none;
-  std::vector<number> operations;
+  std::vector<number> operations;  // without records of events
   std::vector<std::vector<number>> groups;
+  std::vector<moved_record> records{};
 };
 
 constexpr std::size_t streams_instead = 4;
@@ -128,6 +131,12 @@ class division {
       for (const number o : d.groups[i]) {
         changed_.tasks[o].stream = static_cast<number>(first + i % streams_instead);
       }
+    }
+    for (const moved_record& r : d.records) {
+      task& record = changed_.tasks[r.record];
+      record.stream = static_cast<number>(first + r.group % streams_instead);
+      record.after.insert(record.after.end(), r.behind.begin(), r.behind.end());
+      for (const number o : r.in_front_of) changed_.tasks[o].after.push_back(r.record);
     }
     wait_for_all(d.stream, old.device);
     std::size_t more = std::min(streams_instead, d.groups.size());
@@ -199,7 +208,8 @@ nanoseconds gain_of_dividing(const evidence& e, const std::vector<divisible_stre
 // is another thing to change.
 bool gains_by_leaving(const evidence& e, const divisible_stream& one, made how, nanoseconds gain) {
   if (e.p.streams[one.stream].kind != stream_kind::legacy) return false;
-  const divisible_stream together{one.stream, one.operations, {one.operations}};
+  divisible_stream together{one.stream, one.operations, {one.operations}};
+  for (const moved_record& r : one.records) together.records.push_back({.record = r.record});
   return !e.worth(gain - std::min(gain, gain_of_dividing(e, {together}, how)));
 }
 
@@ -209,10 +219,16 @@ nanoseconds find_divisible(const evidence& e, made how, std::vector<divisible_st
   const std::vector<std::vector<number>> streams = by_stream(e.t);
   std::vector<divisible_stream> all, best;
   nanoseconds cost = 0;
+  const record_places places(e);
   for (number s = 0; s < streams.size(); ++s) {
-    if (streams[s].size() < 4 || are_of_one_copy_engine(e.t, streams[s])) continue;
-    divisible_stream one{s, streams[s], groups_of(e.t, streams[s])};
+    std::vector<number> records, work;
+    std::partition_copy(
+        streams[s].begin(), streams[s].end(), std::back_inserter(records), std::back_inserter(work),
+        [&](number o) { return e.t.operations[o].kind == trace::operation_kind::event_record; });
+    if (work.size() < 4 || are_of_one_copy_engine(e.t, work)) continue;
+    divisible_stream one{s, work, groups_of(e.t, work)};
     if (one.groups.size() < 2) continue;
+    one.records = places.place(s, records, one.groups);
     const nanoseconds gain = gain_of_dividing(e, {one}, how);
     if (e.worth(gain) && gains_by_leaving(e, one, how, gain)) continue;
     if (e.worth(gain)) found.push_back(one);
@@ -285,6 +301,9 @@ void find_independent_work(const evidence& e, findings& out) {
       found.size() == 1 ? "" : "for each of them ",
       std::min(streams_instead, found[0].groups.size()), found.size() == 1 ? "" : " for each",
       text_of_time(cost));
+  if (std::any_of(found.begin(), found.end(),
+                  [](const divisible_stream& one) { return !one.records.empty(); }))
+    f.change += " Record each event in the stream of the work that it stands for.";
   if (how == made::non_blocking) {
     f.title += ", with work of the default stream between them";
     f.why +=
