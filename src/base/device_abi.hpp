@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 17;
+inline constexpr std::uint32_t version = 18;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -135,6 +135,10 @@ struct thread_context {
   std::uint32_t linear_tid;  // x + y * dim.x + z * dim.x * dim.y
 };
 
+// Whether threads that share a fiber have a time each: they sleep on their way (thread_sleeps); and
+// some of them ask for it.
+enum class thread_times : std::uint32_t { none = 0, sleep = 1, are_read = 2 };
+
 using kernel_entry = void (*)(const char* params, thread_context* self);
 
 // What blocks a version of a kernel is for: all of these hold for them.
@@ -174,6 +178,7 @@ struct kernel_info {
   std::uint32_t needs;  // block_needs
   // A counted version: loops of it draw their work from a counter that all blocks have in common.
   std::uint32_t draws;
+  thread_times times;  // modes block_fiber and lanes
   // The same kernel for other blocks, or for some of them. Null: this one runs all.
   const kernel_info* otherwise;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
@@ -223,8 +228,20 @@ enum class lane_operation : std::uint32_t {
   match = 3,
   reduce = 4
 };
-// Of a round of all threads of a block, some of which wait for others.
-enum class round_outcome : std::uint32_t { spins = 0, got_on = 1, is_stuck = 2 };
+// Of a round of all threads of a block, some of which wait for others. If nobody got on: some look
+// at memory in vain (spins), while others have just gone to sleep (naps); or nobody but sleepers
+// can ever go on (sleeps), or nobody at all (is_stuck).
+enum class round_outcome : std::uint32_t {
+  spins = 0,
+  got_on = 1,
+  is_stuck = 2,
+  naps = 3,
+  sleeps = 4
+};
+// How a thread says until when it sleeps: for so many ns, or until the clock or the timer is there.
+enum class sleep_kind : std::uint32_t { for_ns = 0, until_clock = 1, until_timer = 2 };
+// What a thread does that has looked at memory in a loop.
+enum class look_answer : std::uint32_t { goes_on = 0, stops = 1, sleeps = 2 };
 
 // X(return type, NAME, parameters after `thread_context* self`)
 // Slots are numbered in this order from 0; each is one pointer wide. `self` is always passed first.
@@ -283,7 +300,12 @@ enum class round_outcome : std::uint32_t { spins = 0, got_on = 1, is_stuck = 2 }
      std::uint64_t value, std::uint32_t argument, std::uint32_t width))                            \
   X(std::uint32_t, lane_waits, (std::uint32_t thread))            /* 1 as long as they have not */ \
   X(std::uint64_t, lane_takes, (std::uint32_t thread, int* flag)) /* then, its result */           \
-  X(void, lane_leaves, (std::uint32_t thread))                    /* it returns */
+  X(void, lane_leaves, (std::uint32_t thread))                    /* it returns */                 \
+  /* With thread_times: nanosleep, wait_until and wait_until_timer. 1 if the thread now sleeps. */ \
+  X(std::uint32_t, thread_sleeps, (std::uint32_t thread, std::uint32_t kind, std::uint64_t time))  \
+  X(std::uint32_t, thread_is_asleep, (std::uint32_t thread)) /* 1 as long as it is */              \
+  /* The back edge of its loop that waits for others, as spin: look_answer. */                     \
+  X(std::uint32_t, thread_looks, (std::uint32_t thread, std::uint64_t seen))
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t shared_alignment = 128;
 constexpr std::uint32_t switches_between_looks = 4096;
-constexpr std::uint32_t switches_between_wakes = 16;
+constexpr std::uint32_t turns_between_wakes = 16;
 constexpr std::uint64_t longest_turn_ns = 1'000'000;
 constexpr int looks_of_a_turn = 8;  // in modelled time
 // A thread that takes longer than this between two yields does more than look at a flag.
@@ -83,16 +83,9 @@ void block::begin(kernel_run& r, std::uint64_t i) {
         for (std::uint32_t x = 0; x < launch.block.x && linear < count_; ++x, ++linear)
           threads_[linear].context = {&context, {x, y, z}, linear};
   }
-  for (std::uint32_t t = 0; t < count_; ++t) {
-    threads_[t].on = nullptr;
-    threads_[t].seen = 0;
-    threads_[t].place = 0;
-    threads_[t].streak = 0;
-    threads_[t].clock_ns = 0;
-    threads_[t].wake_ns = 0;
-    threads_[t].due = threads_[t].slept = threads_[t].vain = false;
-  }
+  for (std::uint32_t t = 0; t < count_; ++t) threads_[t].begin();
   if (!stops()) return;
+  begin_times();
   races.start(r.races);
 
   warps_.assign((lanes + 31) / 32, {~0u, 0});
@@ -170,7 +163,7 @@ device_thread* block::next_to_run() {
   if (switches_left_ == 0 || gives_way_to_sleepers()) return nullptr;
   --switches_left_;
   device_thread* next = ready_.pop();
-  next->due = false;
+  if (!std::exchange(next->due, false)) ++awake_turns_;
   return next;
 }
 
@@ -195,6 +188,8 @@ block_outcome block::resume(worker& w) {
   yields_ = looks_ = 0;
   got_on_ = false;
   woken_ = vain_ = 0;
+  overdue_ns_ = 0;
+  awake_turns_ = 0;
   switches_left_ = switches_between_looks;
   begin_ns_ = steady_ns();
   int looks_left = looks_of_a_turn;
@@ -401,6 +396,12 @@ void block::sleep_until(device_thread& t, std::uint64_t ns) {
 }
 
 void block::sleep(device_thread& t, std::uint64_t ns) {
+  add_sleeper(t, ns);
+  park(t);
+  t.slept = true;
+}
+
+void block::add_sleeper(device_thread& t, std::uint64_t ns) {
   t.wake_ns = ns;
   t.asleep_ns = model_ns;
   t.naps = std::exchange(t.vain, false);
@@ -408,24 +409,27 @@ void block::sleep(device_thread& t, std::uint64_t ns) {
   if (sleeping_.count == 0 || ns < next_wake_ns_) next_wake_ns_ = ns;
   sleeping_.push(&t);
   idle_yields_ = 0;
-  park(t);
-  t.slept = true;
 }
 
 // Whether sleepers that are due again should let other blocks run first. In modelled time none is
 // due twice in a turn.
 bool block::has_dozed() const {
-  if (woken_ == 0 || model_ns != 0) return false;
-  return looked_in_vain() || steady_ns() - begin_ns_ > longest_doze_ns;
+  if (woken_ == 0 || model_ns != 0 || next_wake_ns_ <= overdue_ns_) return false;
+  return looked_in_vain() || last_woke_in_vain() || steady_ns() - begin_ns_ > longest_doze_ns;
 }
 
 // Threads that always have something to do, as those that look until some time, do not keep others
-// from waking. Answers whether the turn is over. (Who looks in vain is soon through with it.)
+// from waking; nor do those that sleep for short times keep threads that are awake from what they
+// do: so many of them have their turn in between. Answers whether the turn is over. (Who looks in
+// vain is soon through with it.)
 bool block::gives_way_to_sleepers() {
-  if (sleeping_.count == 0 || has_due() || switches_left_ % switches_between_wakes != 0)
-    return false;
+  if (sleeping_.count == 0 || has_due()) return false;
+  if (!has_times() && awake_turns_ < turns_between_wakes) return false;
+  awake_turns_ = 0;
   const std::uint64_t now = now_ns();
   if (now < next_wake_ns_ || looked_in_vain()) return false;
+  // Threads that share a fiber are soon all asleep again, or their turn is over.
+  if (has_times() && has_dozed()) return false;
   turn_over_ = has_dozed();
   if (!turn_over_) release_sleepers(now);
   return turn_over_;
@@ -434,6 +438,7 @@ bool block::gives_way_to_sleepers() {
 // They go before those that are awake, in the order in which they were to.
 void block::release_sleepers(std::uint64_t now) {
   if (now < next_wake_ns_) return;
+  if (has_times()) return wake_threads(now);
   thread_list rest, due;
   next_wake_ns_ = ~std::uint64_t{0};
   while (sleeping_.count != 0) {
@@ -455,18 +460,23 @@ void block::release_sleepers(std::uint64_t now) {
 }
 
 void block::spin(device_thread& t, std::uint64_t value) {
+  if (!note_look(t, value)) yield(t);
+}
+
+// Answers whether the thread has slept since its last look.
+bool block::note_look(device_thread& t, std::uint64_t value) {
   const bool same = t.seen == value;
   t.seen = value;
   if (!same) {
     progress();
     t.vain = false;
   }
-  if (!std::exchange(t.slept, false)) {
-    yield(t);
-  } else if (same) {
+  const bool slept = std::exchange(t.slept, false);
+  if (slept && same) {
     t.vain = true;
     ++vain_;
   }
+  return slept;
 }
 
 void block::yield(device_thread& t) {
@@ -484,15 +494,30 @@ void block::give_turn(device_thread& t, bool hold) {
   park(t);
 }
 
-// Who got on goes on at once, as long as the turn lasts. Each thread has looked some times.
 void block::spun(device_thread& t, abi::round_outcome how) {
-  if (how == abi::round_outcome::is_stuck) fail(t, {status::launch_failure, nullptr, stuck_words});
-  if (how == abi::round_outcome::spins) return yield(t);
+  round_ns_ = 0;
+  switch (how) {
+    case abi::round_outcome::is_stuck:
+      fail(t, {status::launch_failure, nullptr, stuck_words});
+    case abi::round_outcome::spins:
+      return yield(t);
+    case abi::round_outcome::sleeps:
+      is_idle_ = true;
+      return park(t);
+    case abi::round_outcome::naps:
+      return go_round(t);
+    case abi::round_outcome::got_on:
+      progress();
+      return go_round(t);
+  }
+}
+
+// At once, as long as the turn lasts. Each thread has looked some times.
+void block::go_round(device_thread& t) {
   constexpr std::uint32_t looks_each = 16;
   const std::uint32_t looks = std::min(switches_left_, run->threads * looks_each);
   switches_left_ -= looks;
   looks_ += looks;
-  progress();
   ready_.push(&t);
   park(t);
 }

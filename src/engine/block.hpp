@@ -65,6 +65,17 @@ struct device_thread {
   std::uint64_t asleep_ns = 0;  // modelled: since when
   int predicate = 0;
   lane_call call;
+  // Of threads that share a fiber:
+  bool asleep = false;
+  std::uint64_t pause_ns = 0;  // it reads the clock all the time: until when it then sleeps
+
+  // Of a block.
+  void begin() {
+    on = nullptr;
+    seen = clock_ns = wake_ns = pause_ns = 0;
+    place = streak = 0;
+    due = slept = vain = asleep = false;
+  }
 };
 
 struct thread_list {
@@ -172,14 +183,19 @@ struct alignas(64) block {
   // At least one for all of them: it may stop before its end.
   [[nodiscard]] bool stops() const { return info->mode != abi::kernel_mode::loop; }
   [[nodiscard]] bool has_lanes() const { return info->mode == abi::kernel_mode::lanes; }
+  // Its threads share a fiber, and each has a time of its own.
+  [[nodiscard]] bool has_times() const {
+    return info->times != abi::thread_times::none && stops() && !has_fibers();
+  }
 
   // The time of the device.
   [[nodiscard]] std::uint64_t now_ns() const { return model_ns != 0 ? model_ns : steady_ns(); }
-  // Fiber mode: what its threads are shown of it. None of them sees a time at which one that sleeps
-  // should have been awake: who looks at memory until then would give up before it was written.
+  // What threads with times of their own are shown of it. None of them sees a time at which one
+  // that sleeps should have been awake: who looks at memory until then would give up before it was
+  // written.
   [[nodiscard]] std::uint64_t shown(std::uint64_t now, const device_thread& to) const {
     if (sleeping_.count != 0) now = std::min(now, next_wake_ns_);
-    if (has_due()) now = std::min(now, ready_.first->wake_ns);
+    if (has_due()) now = std::min(now, due_ != 0 ? due_wake_ns_ : ready_.first->wake_ns);
     return std::max(now, to.wake_ns);
   }
 
@@ -272,9 +288,18 @@ struct alignas(64) block {
   }
   void lane_leaves(std::uint32_t thread);
   lane_call& call_of(std::uint32_t thread) { return threads_[thread].call; }
+  // Of a block whose threads have times: whether the thread now sleeps; still does; and what it is
+  // to do at the back edge of a loop that saw `value`.
+  bool thread_sleeps_for(std::uint32_t thread, std::uint64_t ns);
+  bool thread_sleeps_until(std::uint32_t thread, std::uint64_t ns);
+  [[nodiscard]] bool thread_is_asleep(std::uint32_t thread);
+  abi::look_answer thread_looks(std::uint32_t thread, std::uint64_t value);
+  device_thread& resumed(std::uint32_t thread) { return resumed_[thread]; }
+  // When the present round of its threads began, which is at the one given.
+  std::uint64_t round_ns(std::uint32_t thread);
   void progress() {
     idle_yields_ = 0;
-    got_on_ = true;
+    got_on_ = moved_ = true;
   }
   void grid_sync(device_thread& t);
   // Ends the thread at once; the block fails when its other threads cannot run any more.
@@ -291,8 +316,17 @@ struct alignas(64) block {
   void switch_to(device_thread& t, fiber& from);
   void release_barrier();
   void catch_up(device_thread& t);
+  void go_round(device_thread& t);
+  void add_sleeper(device_thread& t, std::uint64_t ns);
   void release_sleepers(std::uint64_t now);
-  [[nodiscard]] bool has_due() const { return ready_.count != 0 && ready_.first->due; }
+  bool note_look(device_thread& t, std::uint64_t value);
+  void begin_times();
+  void lie_down(std::uint32_t thread, std::uint64_t ns);
+  void wake_threads(std::uint64_t now);
+  [[nodiscard]] bool last_woke_in_vain() const;
+  [[nodiscard]] bool has_due() const {
+    return due_ != 0 || (ready_.count != 0 && ready_.first->due);
+  }
   [[nodiscard]] bool gives_way_to_sleepers();
   [[nodiscard]] bool works(std::uint32_t looks) const;
   [[nodiscard]] bool has_dozed() const;
@@ -302,6 +336,7 @@ struct alignas(64) block {
   void thread_left(device_thread& t);
 
   std::vector<device_thread> threads_;
+  std::vector<device_thread> resumed_;  // if they have times; the first of threads_ has the fiber
   std::vector<warp_state> warps_;
   shared_space shared_;
 
@@ -322,12 +357,23 @@ struct alignas(64) block {
   std::uint32_t yields_ = 0;       // since the resume
   std::uint32_t looks_ = 0;        // the same, and those of threads that have one fiber
   std::uint32_t switches_left_ = 0;
-  std::uint32_t napping_ = 0;   // of those that sleep
-  std::uint64_t begin_ns_ = 0;  // of the turn, by the real clock
-  bool turn_over_ = false;      // others wait for their turn behind sleepers that are due again
-  bool got_on_ = false;         // since the resume something happened but sleep and looks at memory
-  std::uint32_t woken_ = 0;     // threads whose sleep was over, since the resume
-  std::uint32_t vain_ = 0;      // of them: those whose loop then saw what it saw before
+  std::uint32_t awake_turns_ = 0;  // of threads that were, since the clock was last looked at
+  std::uint32_t napping_ = 0;      // of those that sleep
+  std::uint64_t begin_ns_ = 0;     // of the turn, by the real clock
+  bool turn_over_ = false;         // others wait for their turn behind sleepers that are due again
+  bool got_on_ = false;      // since the resume something happened but sleep and looks at memory
+  std::uint32_t woken_ = 0;  // threads whose sleep was over, since the resume
+  std::uint32_t vain_ = 0;   // of them: those whose loop then saw what it saw before
+  // If its threads have times:
+  std::uint32_t due_ = 0;          // woken, and not had their turn
+  std::uint32_t unlooked_ = 0;     // of those that woke last: not looked in vain, or not yet
+  bool moved_ = false;             // something happened since
+  std::uint64_t due_wake_ns_ = 0;  // of the first of them
+  std::uint64_t overdue_ns_ = 0;   // who was to wake before has not slept in this turn; 0: nobody
+  std::uint64_t round_ns_ = 0;     // when the present round began, as far as somebody asked
+  std::uint32_t round_thread_ = 0;
+  bool looks_on_ = false;  // one of them has looked at memory in a loop
+  bool is_idle_ = false;   // the fiber waits until one of them is to wake
 };
 
 }  // namespace sb::engine

@@ -6,6 +6,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -119,10 +120,11 @@ void lane_leaves(thread_context* self, std::uint32_t thread) { block_of(self).la
 // --- time
 
 // Reads of a thread that follow each other this closely are a loop on the clock. By the real clock
-// all threads of a block that have fibers may have read it in between.
+// all threads of a block that take turns may have read it in between.
 constexpr std::uint64_t streak_gap_ns = 1000;
 std::uint64_t streak_gap(const block& b) {
-  return b.has_fibers() && b.model_ns == 0 ? streak_gap_ns * b.run->threads : streak_gap_ns;
+  const bool in_turns = b.has_fibers() || b.has_times();
+  return in_turns && b.model_ns == 0 ? streak_gap_ns * b.run->threads : streak_gap_ns;
 }
 constexpr std::uint32_t streak_begins = 32;
 constexpr std::uint64_t least_step_ns = 2;
@@ -162,30 +164,44 @@ void loop_advance_to(block& b, std::uint64_t now, std::uint64_t target) {
   b.loop.end_ns = std::max(b.loop.end_ns, target);
 }
 
+constexpr std::uint64_t least_pause_ns = 1000;
+std::uint64_t pause_ns(std::uint64_t waited) { return std::max(least_pause_ns, waited / 64); }
+
+// Of a thread that shares a fiber: by the real clock many of them wake together.
+std::uint64_t pause_end(block& b, std::uint32_t thread, std::uint64_t now, std::uint64_t waited) {
+  if (b.model_ns != 0) return now + pause_ns(waited);
+  return b.round_ns(thread) + std::bit_floor(pause_ns(waited));
+}
+
 // Nanoseconds on the thread's clock. A loop on it that the compiler could not solve must neither
 // burn a core for each thread nor see time stand still: in loop mode its steps grow with the wait
-// (by one percent), in fiber mode the fiber sleeps in steps.
+// (by one percent), in fiber mode the fiber sleeps in steps. A thread that shares one does so at
+// the back edge of the loop.
 std::uint64_t read_clock(thread_context* self) {
   block& b = block_of(self);
-  device_thread& t = thread_of(self);
+  const bool has_times = b.has_times();
+  device_thread& t = has_times ? b.resumed(self->linear_tid) : thread_of(self);
   b.asked_time = true;
   const std::uint64_t real = b.now_ns();
-  std::uint64_t now = in_loop(b) ? loop_now(b, t, real) : b.shown(real, t);
+  std::uint64_t now = in_loop(b) && !has_times ? loop_now(b, t, real) : b.shown(real, t);
   b.loop.real_ns = real;
   b.loop.waits = 0;
-  if (t.clock_ns != 0 && now < t.clock_ns + streak_gap(b)) {
+  const std::uint64_t last = has_times ? std::max(t.clock_ns, t.wake_ns) : t.clock_ns;
+  if (t.clock_ns != 0 && now < last + streak_gap(b)) {
     if (t.streak++ == 0) t.streak_ns = t.clock_ns;
   } else {
     t.streak = 0;
   }
   if (t.streak > streak_begins) {
-    drop_if_cancelled(b, t);
+    drop_if_cancelled(b, thread_of(self));
     const std::uint64_t waited = now - std::min(now, t.streak_ns);
-    if (in_loop(b)) {
+    if (has_times) {
+      t.pause_ns = pause_end(b, self->linear_tid, now, waited);
+    } else if (in_loop(b)) {
       now += waited / 100;
       loop_advance_to(b, real, now);
     } else {
-      b.sleep(t, now + std::max<std::uint64_t>(1000, waited / 64));
+      b.sleep(t, now + pause_ns(waited));
       now = b.shown(b.now_ns(), t);
     }
   }
@@ -236,6 +252,30 @@ void nanosleep(thread_context* self, std::uint32_t ns) {
     t.streak = 0;
     b.sleep(t, b.now_ns() + ns);
   }
+}
+
+std::uint32_t thread_sleeps(thread_context* self, std::uint32_t thread, std::uint32_t kind,
+                            std::uint64_t time) {
+  block& b = block_of(self);
+  switch (static_cast<abi::sleep_kind>(kind)) {
+    case abi::sleep_kind::for_ns:
+      return b.thread_sleeps_for(thread, std::min<std::uint64_t>(time, longest_sleep_ns)) ? 1 : 0;
+    case abi::sleep_kind::until_clock:
+      time = ns_of(time, b.run->device->clock_khz);
+      break;
+    case abi::sleep_kind::until_timer:
+      time -= global_timer_offset_ns();
+      break;
+  }
+  return b.thread_sleeps_until(thread, time) ? 1 : 0;
+}
+
+std::uint32_t thread_is_asleep(thread_context* self, std::uint32_t thread) {
+  return block_of(self).thread_is_asleep(thread) ? 1 : 0;
+}
+
+std::uint32_t thread_looks(thread_context* self, std::uint32_t thread, std::uint64_t seen) {
+  return static_cast<std::uint32_t>(block_of(self).thread_looks(thread, seen));
 }
 
 void yield(thread_context* self) {

@@ -322,7 +322,8 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
     --spin_in_flight_;
     round_cost_ns_ += cost_ns;
   }
-  if (outcome == block_outcome::more) {
+  // One that lets others run before its sleepers wake is not half done: it may wait for them.
+  if (outcome == block_outcome::more && !b->has_sleepers()) {
     if (!std::exchange(b->unfinished, true)) ++run.unfinished;
     ++run.turns;
   } else if (std::exchange(b->unfinished, false)) {

@@ -53,6 +53,24 @@ TEST(progress, blocks_that_only_sleep_let_others_begin) {
   });
 }
 
+// The last thread of the block is awake, and the others are due again whenever some of them slept.
+TEST(progress, threads_that_sleep_for_short_times_let_others_of_their_block_come) {
+  std::atomic<int> flag{0};
+  std::atomic<std::uint64_t> naps{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<nap_params>(p);
+                  device::barrier(self);
+                  if (self->linear_tid == 1023) *q.flag = 1;
+                  for (int seen = 0; (seen = q.flag->load()) == 0; ++*q.naps) {
+                    device::nanosleep(self, 200);
+                    device::spin(self, q.naps->load());
+                  }
+                },
+                {1}, {1024}, nap_params{&flag, &naps}),
+            status::success);
+}
+
 TEST(progress, blocks_that_sleep_see_what_the_host_and_other_streams_write) {
   static const abi::kernel_info sleeps = fiber_kernel(
       [](const char* p, thread_context* self) {

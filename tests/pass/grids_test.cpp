@@ -96,12 +96,16 @@ TEST_P(grids, threads_may_call_the_engine_before_they_meet) {
   EXPECT_EQ(device.run("says_and_meets", {2}, {3}, 0, data.data()).printed, "3;6;");
 }
 
-TEST_P(grids, waits_before_a_meeting_and_meetings_behind_pointers_need_fibers_for_threads) {
-  for (const char* kernel : {"waits_and_meets", "meets_behind_a_pointer"})
-    EXPECT_EQ(device.kernel(kernel).mode, abi::kernel_mode::fibers) << kernel;
+TEST_P(grids, threads_may_wait_for_the_clock_before_they_meet) {
+  ASSERT_TRUE(blocks_have_fibers("waits_and_meets"));
   std::vector<int> data(6);
   EXPECT_GE(device.run("waits_and_meets", {2}, {3}, 0, data.data()).cycles, 1500u);
   EXPECT_THAT(data, Each(2));
+}
+
+TEST_P(grids, meetings_behind_pointers_need_fibers_for_threads) {
+  EXPECT_EQ(device.kernel("meets_behind_a_pointer").mode, abi::kernel_mode::fibers);
+  std::vector<int> data(6, 2);
   device.run("meets_behind_a_pointer", {2}, {3}, 0, data.data(), 1);
   EXPECT_THAT(data, Each(5));
 }

@@ -190,7 +190,60 @@ TEST_P(spins, lanes_may_leave_before_others_meet) {
 
 TEST_P(spins, who_asks_which_lanes_are_there_while_some_wait_needs_fibers) {
   EXPECT_EQ(device.kernel("asks_who_is_there").mode, abi::kernel_mode::fibers);
-  EXPECT_EQ(device.kernel("reads_the_clock").mode, abi::kernel_mode::fibers);
+}
+
+TEST_P(spins, threads_that_spin_have_clocks_of_their_own) {
+  int flag = 0;
+  std::vector<long long> out(64);
+  run("reads_the_clock", {1}, {64}, &flag, out.data());
+  EXPECT_THAT(out, Each(1020));
+  EXPECT_EQ(device.kernel("reads_the_clock").times, abi::thread_times::are_read);
+}
+
+// Its first thread sleeps before it writes what the others wait for.
+TEST_P(spins, a_thread_sleeps_while_others_look) {
+  std::vector<int> out(64);
+  auto result = run("sleeps_before_it_writes", {1}, {64}, out.data());
+  EXPECT_THAT(out, Each(7));
+  EXPECT_EQ(result.waits, 3u);
+  EXPECT_EQ(device.kernel("sleeps_before_it_writes").times, abi::thread_times::sleep);
+}
+
+TEST_P(spins, a_barrier_stays_closed_while_somebody_sleeps) {
+  std::vector<int> out(48);
+  auto result = run("sleeps_before_a_barrier", {1}, {48}, out.data());
+  for (int t = 0; t < 48; ++t) EXPECT_EQ(out[t], 48 * 47 / 2 + t) << t;
+  EXPECT_EQ(result.waits, 48u / 3);
+  EXPECT_GE(result.yields, 1u);
+}
+
+// Each looks for what the one before it wrote, and sleeps between two looks.
+TEST_P(spins, threads_sleep_in_loops) {
+  std::vector<int> out(40), expected(40);
+  auto result = run("passes_on_and_sleeps", {1}, {40}, out.data());
+  std::iota(expected.begin(), expected.end(), 1);
+  EXPECT_EQ(out, expected);
+  EXPECT_LT(result.rounds_in_vain, 10u);
+}
+
+TEST_P(spins, a_thread_that_waits_for_the_clock_goes_on_behind_it) {
+  std::vector<int> out(33, -1);
+  auto result = run("waits_and_adds", {1}, {33}, 5000ll, out.data());
+  EXPECT_EQ(out, std::vector<int>(33, 33));
+  EXPECT_GE(result.cycles, 6000u);
+  EXPECT_EQ(device.kernel("waits_and_adds").times, abi::thread_times::are_read);
+}
+
+TEST_P(spins, lanes_sleep_beside_warp_operations) {
+  EXPECT_EQ(device.kernel("some_lanes_sleep").mode, abi::kernel_mode::lanes);
+  std::vector<int> out(40), expected(40, 496);
+  std::fill_n(expected.begin() + 32, 8, 284);
+  EXPECT_FALSE(device.run("some_lanes_sleep", {1}, {40}, 0, out.data()).stuck);
+  EXPECT_EQ(out, expected);
+}
+
+TEST_P(spins, sleep_in_a_function_that_stays_a_call_needs_fibers) {
+  EXPECT_EQ(device.kernel("sleeps_in_recursion").mode, abi::kernel_mode::fibers);
 }
 
 INSTANTIATE_TEST_SUITE_P(levels, spins, testing::Values(".O0", ".O2"),

@@ -278,13 +278,13 @@ bool build_for_resumed_threads(kernel& kernel, bool aligned) {
   if (aligned) {
     mark_aligned_warps(*kernel.body);
   }
-  how.barriers = resume_threads(*kernel.body);
+  how.barriers = resume_threads(kernel);
   return !how.barriers.empty() && build(kernel, how);
 }
 
 bool build_for_resumed_lanes(kernel& kernel) {
   preparation how;
-  how.barriers = resume_lanes(*kernel.body);
+  how.barriers = resume_lanes(kernel);
   return !how.barriers.empty() && build(kernel, how);
 }
 

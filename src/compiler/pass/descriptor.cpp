@@ -59,6 +59,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.reaches_other_memory),
       number(kernel.needs),
       number(kernel.draws),
+      number(static_cast<std::uint32_t>(kernel.times)),
       other(kernel.fallback),
       other(kernel.counted),
   };

@@ -30,6 +30,12 @@ slot_effect effect_of(slot which) {
   return waits ? slot_effect::waits : slot_effect::none;
 }
 
+// Or knows it, since it waits for one.
+bool asks_time(slot which) {
+  return which == slot::clock || which == slot::global_timer || which == slot::wait_until ||
+         which == slot::wait_until_timer;
+}
+
 bool is_observable(const Instruction& inst) {
   if (auto* call = dyn_cast<CallBase>(&inst)) {
     if (isa<DbgInfoIntrinsic, LifetimeIntrinsic, AssumeInst>(call)) {
@@ -80,6 +86,7 @@ struct summary {
   bool spins = false;
   bool meets = false;  // at barriers or warp operations
   bool waits = false;
+  bool asks_time = false;
   bool syncs_grid = false;
   bool calls_table = false;
 };
@@ -97,6 +104,7 @@ summary summarize(const Function& function) {
     result.spins |= effect == slot_effect::spins;
     result.meets |= effect == slot_effect::meets;
     result.waits |= effect == slot_effect::waits;
+    result.asks_time |= asks_time(*which);
     // Where threads meet or spin there will be no call of one of them.
     result.calls_table |= effect == slot_effect::waits || effect == slot_effect::none;
   }
@@ -179,6 +187,14 @@ bool always_fibers() {
   return wanted && StringRef(wanted) == "fibers";
 }
 
+// `sleeps`: there is something to do for a thread afterwards.
+abi::thread_times times_of(const summary& all, bool sleeps) {
+  if (!sleeps && !(all.spins && (all.waits || all.asks_time))) {
+    return abi::thread_times::none;
+  }
+  return all.asks_time ? abi::thread_times::are_read : abi::thread_times::sleep;
+}
+
 }  // namespace
 
 call_reach::call_reach(Module& module) {
@@ -234,6 +250,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
     meets_in_call |= (one.spins || one.meets) && function != kernel.body;
     all.spins |= one.spins;
     all.waits |= one.waits;
+    all.asks_time |= one.asks_time;
     all.syncs_grid |= one.syncs_grid;
     all.meets |= one.meets;
     all.calls_table |= one.calls_table;
@@ -254,15 +271,18 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
   }
   kernel.syncs_grid = all.syncs_grid;
   kernel.spins = all.spins;
-  bool fibers = meets_in_call || always_fibers() ||
-                (all.waits && waits_before_effects(*kernel.body, waiting, !waiting.empty()));
+  bool sleeps = all.waits && waits_before_effects(*kernel.body, waiting, !waiting.empty());
   // A wait inside a function that stays a call: what follows inside it counts as well.
   for (Function* function : functions) {
-    fibers |= function != kernel.body && waiting.contains(function) &&
+    sleeps |= function != kernel.body && waiting.contains(function) &&
               waits_before_effects(*function, waiting, true);
   }
+  kernel.times = times_of(all, sleeps);
+  const bool sleeps_in_call = kernel.times != abi::thread_times::none && !waiting.empty();
+  const bool fibers = meets_in_call || always_fibers() || sleeps_in_call;
   kernel.mode = fibers ? abi::kernel_mode::fibers : abi::kernel_mode::loop;
-  kernel.threads_are_alike = !fibers && functions.size() == 1 && are_threads_alike(*kernel.body);
+  kernel.threads_are_alike = !fibers && kernel.times == abi::thread_times::none &&
+                             functions.size() == 1 && are_threads_alike(*kernel.body);
   kernel.is_straight = !fibers && functions.size() == 1 && !all.calls_table && !all.meets &&
                        is_straight(*kernel.body);
   kernel.has_no_floats = kernel.is_straight && computes_without_floats(*kernel.body);

@@ -24,10 +24,10 @@ class call_reach {
   std::vector<llvm::Function*> address_taken_;
 };
 
-// Decides mode, threads_are_alike, stores_thread_index, syncs_grid and spins. Runs after waiting
-// and spinning loops were treated. A kernel whose threads meet gets loop mode here; whether its
-// regions can be built shows later. STREAMBED_KERNELS=fibers in the environment gives every kernel
-// fibers, to compare with.
+// Decides mode, threads_are_alike, stores_thread_index, syncs_grid, spins and times. Runs after
+// waiting and spinning loops were treated. A kernel whose threads meet gets loop mode here; whether
+// its regions can be built shows later. STREAMBED_KERNELS=fibers in the environment gives every
+// kernel fibers, to compare with.
 void decide_mode(kernel& kernel, const call_reach& reach);
 
 }  // namespace sb::pass

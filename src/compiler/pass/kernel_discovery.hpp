@@ -42,8 +42,11 @@ struct kernel {
   bool stores_thread_index = false;
   std::uint32_t needs = 0;  // loop mode: abi::block_needs
   bool syncs_grid = false;
-  bool draws = false;                 // abi::kernel_info, of the counted version
-  bool spins = false;                 // spin_loops.hpp
+  bool draws = false;  // abi::kernel_info, of the counted version
+  bool spins = false;  // spin_loops.hpp
+  // Its threads sleep, or ask for the time, while others of them go on: where they share a fiber,
+  // each has a time of its own.
+  abi::thread_times times = abi::thread_times::none;
   bool reaches_other_memory = false;  // other_memory.hpp
   bool is_straight = false;           // loop mode: no loop, no call of the engine
   bool has_no_floats = false;         // and no computation with them

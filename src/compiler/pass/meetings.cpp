@@ -142,14 +142,8 @@ void create_told(IRBuilderBase& builder, const meeting& one) {
     case meeting::told::at_grid:
       create_grid_sync(builder);
       break;
-    case meeting::told::got_on:
-      create_spun(builder, abi::round_outcome::got_on);
-      break;
-    case meeting::told::spins:
-      create_spun(builder, abi::round_outcome::spins);
-      break;
-    case meeting::told::is_stuck:
-      create_spun(builder, abi::round_outcome::is_stuck);
+    case meeting::told::round:
+      create_spun(builder, one.round);
       break;
   }
 }

@@ -26,9 +26,9 @@ struct meeting {
   llvm::CallInst* tally = nullptr;  // before it
   enum class result { total, all, any } result = result::total;
   // What the block then tells the engine, once for all of its threads: that it waits for the other
-  // blocks; or that some of its threads have stopped elsewhere, and whether any got on since the
-  // last time, or some of them spin, or none can ever go on.
-  enum class told { nothing, at_grid, got_on, spins, is_stuck } told = told::nothing;
+  // blocks; or that some of its threads have stopped elsewhere, and how (abi::round_outcome).
+  enum class told { nothing, at_grid, round } told = told::nothing;
+  abi::round_outcome round = abi::round_outcome::spins;
   // Memory of the team: what the threads wrote to `from` they read in `to` afterwards, while they
   // may write to `from` again.
   llvm::AllocaInst* from = nullptr;

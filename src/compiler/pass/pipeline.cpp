@@ -69,8 +69,13 @@ std::vector<Function*> bodies_of(ArrayRef<kernel> kernels) {
   return bodies;
 }
 
-// A block of it may have to wait for other blocks.
-bool stops(const kernel& one) { return one.syncs_grid || one.spins; }
+// Its threads may have to stop in the middle of their way.
+bool stops_on_the_way(const kernel& one) {
+  return one.spins || one.times != abi::thread_times::none;
+}
+
+// A block of it may have to wait, for other blocks or for the time.
+bool stops(const kernel& one) { return one.syncs_grid || stops_on_the_way(one); }
 
 // Tries to build a block function of a copy of the body; the body is as it was if that fails.
 bool build_of_copy(kernel& one, function_ref<bool()> build) {
@@ -90,13 +95,13 @@ bool build_of_copy(kernel& one, function_ref<bool()> build) {
 
 // With a copy of the code for full blocks, if there is something to gain, then as it is, then for
 // those threads that others leave behind, then from barrier to barrier, each thread by its own way.
-// Who spins has to stop in the middle of its way.
+// Who spins or sleeps goes this way only.
 bool build_in_any_way(kernel& one) {
   if (one.syncs_grid) {
     make_grid_barriers(*one.body);
   }
   const bool built =
-      (!one.spins &&
+      (!stops_on_the_way(one) &&
        ((!is_seldom_run(*one.body) &&
          build_of_copy(
              one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); })) ||

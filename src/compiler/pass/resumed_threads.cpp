@@ -3,6 +3,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/lane_calls.hpp"
 #include "compiler/pass/resumption.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -16,11 +17,11 @@ namespace {
 
 constexpr StringLiteral resumed_mark = "sb-resumed-warps";
 
-// Barriers and spins; nothing if threads wait for something else.
-std::optional<stops> stops_of(Function& body) {
+// Barriers, spins and sleep; nothing if threads wait for something else.
+std::optional<stops> stops_of(const kernel& kernel) {
   stops found;
-  bool reads_clock = false;
-  for (Instruction& inst : instructions(body)) {
+  found.timed = kernel.times != abi::thread_times::none;
+  for (Instruction& inst : instructions(*kernel.body)) {
     auto* call = dyn_cast<CallInst>(&inst);
     auto which = call ? called_slot(*call) : std::nullopt;
     if (!which) {
@@ -30,6 +31,12 @@ std::optional<stops> stops_of(Function& body) {
       case slot::wait_until:
       case slot::wait_until_timer:
       case slot::nanosleep:
+        // Where nothing follows it, time passes by a clock that all threads of a block share.
+        if (!found.timed) {
+          return std::nullopt;
+        }
+        found.sleeps.push_back(call);
+        break;
       case slot::grid_sync:
         return std::nullopt;
       case slot::barrier:
@@ -39,16 +46,11 @@ std::optional<stops> stops_of(Function& body) {
       case slot::yield:
         found.spins.push_back(call);
         break;
-      case slot::clock:
-      case slot::global_timer:
-        reads_clock = true;
-        break;
       default:
         break;
     }
   }
-  // The clock of a block function knows nothing of time that passes while it stops.
-  return reads_clock && !found.spins.empty() ? std::nullopt : std::optional(found);
+  return found;
 }
 
 void put_alone(CallInst& stop) {
@@ -87,19 +89,22 @@ std::vector<meeting> resume_warps(Function& body, const stops& where) {
 
 }  // namespace
 
-std::vector<meeting> resume_threads(Function& body) {
-  std::optional<stops> where = stops_of(body);
+std::vector<meeting> resume_threads(const kernel& kernel) {
+  Function& body = *kernel.body;
+  std::optional<stops> where = stops_of(kernel);
   if (!where || where->empty()) {
     return {};
   }
   if (has_warp_meetings(body)) {
-    return resume_warps(body, *where);
+    // Lanes that have times of their own do not go on together.
+    return where->timed ? std::vector<meeting>() : resume_warps(body, *where);
   }
   return resume(body, std::move(*where), resumed::threads, nullptr);
 }
 
-std::vector<meeting> resume_lanes(Function& body) {
-  std::optional<stops> where = stops_of(body);
+std::vector<meeting> resume_lanes(const kernel& kernel) {
+  Function& body = *kernel.body;
+  std::optional<stops> where = stops_of(kernel);
   if (!where) {
     return {};
   }

@@ -18,13 +18,15 @@
 
 namespace sb::pass {
 
+struct kernel;
+
 // One meeting in place of all barriers; none if the body has something that threads wait for, or
 // warp operations while lanes of a warp may be at different barriers.
-std::vector<meeting> resume_threads(llvm::Function& body);
+std::vector<meeting> resume_threads(const kernel& kernel);
 
 // The same, each thread for itself, where lanes may be at different places when they shuffle or
 // vote: they stop there, too, until all that the operation names have come (lane_calls.hpp).
-std::vector<meeting> resume_lanes(llvm::Function& body);
+std::vector<meeting> resume_lanes(const kernel& kernel);
 
 // Whether the function is such a body, and its warps go on together, or was made of one.
 bool has_resumed_warps(const llvm::Function& function);

@@ -1,18 +1,15 @@
 #include "compiler/pass/resumption.hpp"
 
-#include <llvm/ADT/PostOrderIterator.h>
-#include <llvm/Analysis/CFG.h>
-#include <llvm/Analysis/LoopInfo.h>
-#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
-#include <llvm/Transforms/Utils/Local.h>
 
+#include "compiler/pass/kept_values.hpp"
 #include "compiler/pass/lane_calls.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/switches.hpp"
+#include "compiler/pass/thread_times.hpp"
 
 namespace sb::pass {
 
@@ -32,8 +29,9 @@ constexpr std::uint32_t one_for_grid = one_there + 2;
 constexpr std::size_t most_instructions = 6000;
 
 // What else a meeting tells: that somebody spins, got on since the one before, waits in a warp
-// operation, or came there on its way round a loop in vain.
-constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4, in_vain_flag = 8;
+// operation, came there on its way round a loop in vain, sleeps, or has just begun to.
+constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4, in_vain_flag = 8,
+                        sleeps_flag = 16, naps_flag = 32;
 
 // A loop that sees something else in each round gets on. It has as many before others have a turn.
 constexpr std::uint32_t patience = 64;
@@ -46,39 +44,6 @@ constexpr std::uint32_t rounds_of_each = 16;
 // rings of places are: it stops where it did before.
 constexpr std::uint32_t roaming_turns = 32;
 
-// Costs next to nothing, and does no harm where nobody asks for it.
-bool is_cheap(const Instruction& inst) {
-  if (auto* call = dyn_cast<CallInst>(&inst)) {
-    return call->getCalledFunction() && call->arg_empty() &&
-           call->getCalledFunction()->getName().starts_with("__sb_") && !called_slot(*call) &&
-           call->doesNotAccessMemory() && call->willReturn();
-  }
-  return isa<CastInst, ICmpInst, GetElementPtrInst, SelectInst>(inst) ||
-         (isa<BinaryOperator>(inst) && inst.getType()->isIntegerTy() && !inst.isIntDivRem());
-}
-
-// What can be known before everything else is computed there, so that it need not be kept.
-void compute_early(Function& body) {
-  Instruction* end = body.getEntryBlock().getTerminator();
-  ReversePostOrderTraversal<Function*> order(&body);
-  for (BasicBlock* block : order) {
-    if (block == &body.getEntryBlock()) {
-      continue;
-    }
-    for (Instruction& inst : make_early_inc_range(*block)) {
-      bool early = is_cheap(inst) && all_of(inst.operand_values(), [&](const Value* operand) {
-                     auto* made = dyn_cast<Instruction>(operand);
-                     return !made || made->getParent() == end->getParent();
-                   });
-      if (early) {
-        inst.dropUBImplyingAttrsAndMetadata();
-        inst.moveBefore(end);
-        inst.setDebugLoc({});
-      }
-    }
-  }
-}
-
 class resumption {
  public:
   // `same`: what is the same for a warp, if it goes on together.
@@ -88,6 +53,8 @@ class resumption {
         barriers_(std::move(where.barriers)),
         spins_(std::move(where.spins)),
         warp_calls_(std::move(where.warp_calls)),
+        sleeps_(std::move(where.sleeps)),
+        timed_(where.timed),
         who_(who),
         same_(same) {}
 
@@ -110,6 +77,9 @@ class resumption {
       stop_in_warp(*warp_calls_[i],
                    static_cast<std::uint32_t>(barriers_.size() + spins_.size()) + i + 1);
     }
+    for (unsigned i = 0; i < sleeps_.size(); ++i) {
+      stop_asleep(*sleeps_[i], first_sleep() + i);
+    }
     for (ReturnInst* end : returns_) {
       IRBuilder<> builder(end);
       if (!warp_calls_.empty()) {
@@ -119,7 +89,7 @@ class resumption {
       arrive(builder, builder.getInt32(0), builder.getInt32(moved_flag));
       end->eraseFromParent();
     }
-    keep_values();
+    keep_values(body_, same_);
     if (!warp_calls_.empty() && body_.getInstructionCount() > most_instructions) {
       return {};
     }
@@ -128,7 +98,7 @@ class resumption {
       // Lanes that have returned are masked, which takes ways that are entered at one place.
       part_ways_of(*resume_, *end_,
                    who_ == resumed::warps ? in_common::plain_ways : in_common::nothing);
-      if (body_.getInstructionCount() > most_instructions || is_tangled()) {
+      if (body_.getInstructionCount() > most_instructions || is_tangled(body_)) {
         return {};
       }
     }
@@ -139,10 +109,16 @@ class resumption {
   static constexpr std::uint32_t gone = ~0u;
 
   // There are other places to stop at than barriers, which do not open while somebody is there.
-  [[nodiscard]] bool barriers_close() const { return !spins_.empty() || !warp_calls_.empty(); }
+  [[nodiscard]] bool barriers_close() const {
+    return !spins_.empty() || !warp_calls_.empty() || !sleeps_.empty();
+  }
 
   [[nodiscard]] std::size_t stops_count() const {
-    return barriers_.size() + spins_.size() + warp_calls_.size();
+    return barriers_.size() + spins_.size() + warp_calls_.size() + sleeps_.size();
+  }
+
+  [[nodiscard]] std::uint32_t first_sleep() const {
+    return static_cast<std::uint32_t>(stops_count() - sleeps_.size()) + 1;
   }
 
   AllocaInst* variable(Type* type, const char* name) {
@@ -279,38 +255,61 @@ class resumption {
     meetings_.push_back(all);
 
     auto* closed = BasicBlock::Create(context_, "closed", &body_);
-    Value* elsewhere = builder.CreateAnd(all.place, spins_flag | in_warp_flag);
+    Value* elsewhere = builder.CreateAnd(all.place, spins_flag | in_warp_flag | sleeps_flag);
     open_ = BasicBlock::Create(context_, "open", &body_);
     builder.CreateCondBr(builder.CreateIsNotNull(elsewhere), closed, open_);
     choice->moveBefore(*open_, open_->end());
     total_->replaceIncomingBlockWith(tell, open_);
     closed_->addIncoming(builder.getFalse(), open_);
 
-    auto tell_engine = [&](const char* name, enum meeting::told what) {
+    tell_round(closed, all.place);
+  }
+
+  // Each is told in a block of its own, behind which the next round begins.
+  void tell_round(BasicBlock* closed, CallInst* told) {
+    CallInst* total = meetings_.front().place;
+    IRBuilder<> builder(closed);
+    auto any = [&](std::uint32_t flags) {
+      return builder.CreateIsNotNull(builder.CreateAnd(told, flags));
+    };
+    auto tell_engine = [&](const char* name, abi::round_outcome what) {
       auto* block = BasicBlock::Create(context_, name, &body_);
       IRBuilder<> at(block);
       meeting one;
       one.place = create_barrier(at, abi::barrier_kind::plain, at.getInt32(0));
       one.place->setConvergent();
-      one.told = what;
+      one.told = meeting::told::round;
+      one.round = what;
       at.CreateBr(again_);
       total_->addIncoming(total, block);
       closed_->addIncoming(at.getTrue(), block);
       meetings_.push_back(one);
       return block;
     };
-    BasicBlock* in_vain = tell_engine("in.vain", meeting::told::spins);
-    if (!warp_calls_.empty()) {
-      auto* whether = BasicBlock::Create(context_, "whether", &body_);
-      builder.SetInsertPoint(whether);
-      Value* spins =
-          builder.CreateIsNotNull(builder.CreateAnd(all.place, spins_flag | in_vain_flag));
-      builder.CreateCondBr(spins, in_vain, tell_engine("stuck", meeting::told::is_stuck));
-      in_vain = whether;
+    // The first that holds, or else the last.
+    SmallVector<std::pair<Value*, BasicBlock*>, 4> cases;
+    cases.emplace_back(any(moved_flag), tell_engine("got.on", abi::round_outcome::got_on));
+    if (timed_) {
+      // Who had a turn before another went to sleep may see what that one did.
+      Value* naps =
+          builder.CreateAnd(any(naps_flag), any(spins_flag | in_vain_flag | in_warp_flag));
+      cases.emplace_back(naps, tell_engine("naps", abi::round_outcome::naps));
     }
-    builder.SetInsertPoint(closed);
-    Value* moved = builder.CreateIsNotNull(builder.CreateAnd(all.place, moved_flag));
-    builder.CreateCondBr(moved, tell_engine("got.on", meeting::told::got_on), in_vain);
+    cases.emplace_back(any(spins_flag | in_vain_flag),
+                       tell_engine("in.vain", abi::round_outcome::spins));
+    if (timed_) {
+      cases.emplace_back(any(sleeps_flag), tell_engine("asleep", abi::round_outcome::sleeps));
+    }
+    if (!warp_calls_.empty()) {
+      cases.emplace_back(nullptr, tell_engine("stuck", abi::round_outcome::is_stuck));
+    }
+    for (unsigned i = 0; i + 2 < cases.size(); ++i) {
+      auto* otherwise = BasicBlock::Create(context_, "or.else", &body_);
+      builder.CreateCondBr(cases[i].first, cases[i].second, otherwise);
+      builder.SetInsertPoint(otherwise);
+    }
+    const auto& [last, told_then] = cases[cases.size() - 2];
+    builder.CreateCondBr(last, told_then, cases.back().second);
   }
 
   // Before they go on, the block stops if they wait for the others.
@@ -379,6 +378,9 @@ class resumption {
     Instruction* end = before->getTerminator();
     IRBuilder<> builder(end);
     Value* value = spin.arg_empty() ? builder.getInt64(0) : spin.getArgOperand(0);
+    if (timed_) {
+      ask_engine(builder, value, number, *behind);
+    }
     Value* moved = is_roaming(spin) && rounds_ ? look_around(builder, value, *behind)
                                                : look_again(builder, value, *behind);
     moved = builder.CreateOr(moved, comes_from_elsewhere(builder, moved, number));
@@ -389,7 +391,55 @@ class resumption {
     end->eraseFromParent();
     spin.eraseFromParent();
     // Behind it the thread may come from two places.
-    resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number), behind);
+    resume_->addCase(ConstantInt::get(Type::getInt32Ty(context_), number),
+                     timed_ ? wait_asleep(*behind) : behind);
+  }
+
+  // Who has slept on the way round goes on, as it has let others run; who asked for the time too
+  // often sleeps now. Builds on where the thread stops as others do.
+  void ask_engine(IRBuilder<>& builder, Value* value, std::uint32_t number, BasicBlock& behind) {
+    Value* answer = create_thread_looks(builder, value);
+    auto* asleep = BasicBlock::Create(context_, "sleeps", &body_, &behind);
+    auto* stop = BasicBlock::Create(context_, "looks", &body_, &behind);
+    auto of = [&](abi::look_answer one) {
+      return builder.getInt32(static_cast<std::uint32_t>(one));
+    };
+    SwitchInst* choice = builder.CreateSwitch(answer, stop, 2);
+    choice->addCase(of(abi::look_answer::goes_on), &behind);
+    choice->addCase(of(abi::look_answer::sleeps), asleep);
+    builder.SetInsertPoint(asleep);
+    fall_asleep(builder, number);
+    builder.SetInsertPoint(stop);
+  }
+
+  void fall_asleep(IRBuilder<>& builder, std::uint32_t number) {
+    builder.CreateStore(builder.getInt32(number), place_);
+    arrive(builder, builder.getInt32(0), builder.getInt32(sleeps_flag | naps_flag));
+  }
+
+  // The thread goes on behind its stop unless it still sleeps there.
+  BasicBlock* wait_asleep(BasicBlock& behind) {
+    auto* look = BasicBlock::Create(context_, "wakes", &body_, &behind);
+    auto* wait = BasicBlock::Create(context_, "asleep", &body_, &behind);
+    IRBuilder<> builder(look);
+    builder.CreateCondBr(create_thread_is_asleep(builder), wait, &behind);
+    builder.SetInsertPoint(wait);
+    arrive(builder, builder.getInt32(0), builder.getInt32(sleeps_flag));
+    return look;
+  }
+
+  void stop_asleep(CallInst& call, std::uint32_t number) {
+    BasicBlock* before = call.getParent();
+    BasicBlock* behind = SplitBlock(before, &call);
+    Instruction* end = before->getTerminator();
+    IRBuilder<> builder(end);
+    auto* asleep = BasicBlock::Create(context_, "sleeps", &body_, behind);
+    builder.CreateCondBr(create_thread_sleeps(builder, call), asleep, behind);
+    end->eraseFromParent();
+    call.eraseFromParent();
+    builder.SetInsertPoint(asleep);
+    fall_asleep(builder, number);
+    resume_->addCase(builder.getInt32(number), wait_asleep(*behind));
   }
 
   // Whether the thread was at another stop before.
@@ -405,7 +455,12 @@ class resumption {
     Value* is_new = builder.CreateOr(moved, from_other_loop);
     more = builder.CreateSelect(is_new, builder.getInt32(0), more);
     builder.CreateStore(more, same_rounds_);
-    Value* from_barrier = builder.CreateICmpNE(builder.CreateLoad(word, place_), here);
+    Value* place = builder.CreateLoad(word, place_);
+    Value* from_barrier = builder.CreateICmpNE(place, here);
+    if (!sleeps_.empty()) {  // to sleep is no work
+      from_barrier = builder.CreateAnd(
+          from_barrier, builder.CreateICmpULT(place, builder.getInt32(first_sleep())));
+    }
     return builder.CreateOr(from_other_loop,
                             builder.CreateAnd(from_barrier, counts_as_work(builder, more)));
   }
@@ -428,7 +483,8 @@ class resumption {
   // stops: whether it got on since the last time.
   Value* look_again(IRBuilder<>& builder, Value* value, BasicBlock& behind) {
     Value* moved = is_new(builder, value);
-    if (!rounds_) {
+    // The time is new in each look, and passes while others have their turn.
+    if (!rounds_ || timed_) {
       return moved;
     }
     Value* rounds = builder.CreateLoad(builder.getInt32Ty(), rounds_);
@@ -501,41 +557,13 @@ class resumption {
     return builder.getInt32(0);
   }
 
-  // What is made before a barrier and used behind it goes through memory.
-  void keep_values() {
-    DominatorTree dominators(body_);
-    SmallVector<Instruction*, 16> kept;
-    for (Instruction& inst : instructions(body_)) {
-      bool lost =
-          any_of(inst.uses(), [&](const Use& use) { return !dominators.dominates(&inst, use); });
-      if (lost) {
-        kept.push_back(&inst);
-      }
-    }
-    BasicBlock& entry = body_.getEntryBlock();
-    for (Instruction* inst : kept) {
-      bool same = same_ && same_->is_uniform(inst);
-      AllocaInst* memory = DemoteRegToStack(*inst, false, entry.begin());
-      for (User* user : memory->users()) {
-        if (auto* load = dyn_cast<LoadInst>(user); load && same) {
-          mark_same_in_warp(*load);
-        }
-      }
-    }
-  }
-
-  bool is_tangled() {
-    DominatorTree dominators(body_);
-    LoopInfo loops(dominators);
-    ReversePostOrderTraversal<Function*> order(&body_);
-    return containsIrreducibleCFG<BasicBlock*>(order, loops);
-  }
-
   Function& body_;
   LLVMContext& context_;
   std::vector<CallInst*> barriers_;
   std::vector<CallInst*> spins_;
   std::vector<CallInst*> warp_calls_;
+  std::vector<CallInst*> sleeps_;
+  bool timed_;
   resumed who_;
   const uniformity* same_;
   SmallVector<ReturnInst*, 4> returns_;

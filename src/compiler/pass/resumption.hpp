@@ -22,9 +22,11 @@ struct stops {
   std::vector<llvm::CallInst*> spins;  // the back edge of a loop that waits for others
   // Warp operations that lanes come to one by one (lane_calls.hpp).
   std::vector<llvm::CallInst*> warp_calls;
+  std::vector<llvm::CallInst*> sleeps;  // until some time
+  bool timed = false;                   // kernel::times
 
   [[nodiscard]] bool empty() const {
-    return barriers.empty() && spins.empty() && warp_calls.empty();
+    return barriers.empty() && spins.empty() && warp_calls.empty() && sleeps.empty();
   }
 
   [[nodiscard]] std::vector<llvm::CallInst*> all() const {

@@ -1,10 +1,14 @@
 #include "compiler/pass/switches.hpp"
 
 #include <llvm/ADT/MapVector.h>
+#include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/ADT/SCCIterator.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/Analysis/CFG.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -182,6 +186,13 @@ void part_ways_of(SwitchInst& choice, BasicBlock& end, in_common allowed) {
     }
   }
   removeUnreachableBlocks(*choice.getFunction());
+}
+
+bool is_tangled(Function& function) {
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  ReversePostOrderTraversal<Function*> order(&function);
+  return containsIrreducibleCFG<BasicBlock*>(order, loops);
 }
 
 }  // namespace sb::pass

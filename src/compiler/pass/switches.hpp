@@ -18,4 +18,7 @@ enum class in_common { nothing, plain_ways };
 // common is there once for each. They begin with blocks that are entered from the switch only.
 void part_ways_of(llvm::SwitchInst& choice, llvm::BasicBlock& end, in_common allowed);
 
+// A loop of it is entered at more than one place.
+bool is_tangled(llvm::Function& function);
+
 }  // namespace sb::pass

@@ -9,6 +9,9 @@
 #include <cstdio>
 #include <memory>
 #include <stdexcept>
+#include <utility>
+
+#include "meeting.hpp"
 
 namespace sb::test {
 namespace {
@@ -16,15 +19,6 @@ namespace {
 using abi::thread_context;
 
 struct block_state;
-
-struct meeting {  // of a block or a warp: everybody brings something, the last one lets all go
-  std::uint32_t arrived = 0;
-  std::uint64_t generation = 0;
-  std::uint64_t values[1024] = {};
-  bool present[1024] = {};
-  std::uint64_t last_values[1024] = {};
-  bool last_present[1024] = {};
-};
 
 struct fiber {
   thread_context self = {};
@@ -46,6 +40,13 @@ struct lane {
   bool left = false;
 };
 
+// A thread that has a time of its own, where the block has one fiber.
+struct sleeper {
+  std::uint64_t clock = 1000;
+  bool asleep = false;
+  bool slept = false;  // since its last look
+};
+
 struct block_state {
   abi::block_context context = {};
   std::vector<char> memory;
@@ -54,6 +55,7 @@ struct block_state {
   meeting all;
   std::vector<meeting> warps;
   std::vector<lane> lanes;
+  std::vector<sleeper> sleepers;
 };
 
 // The machine has one thread, so its state may be global.
@@ -78,6 +80,9 @@ void switch_away() {
 }
 
 std::uint64_t& clock_of(thread_context* self) {
+  if (machine.looping && machine.info->times != abi::thread_times::none) {
+    return machine.current->block->sleepers[self->linear_tid].clock;
+  }
   if (machine.looping && self->linear_tid != machine.loop_thread) {
     machine.loop_thread = self->linear_tid;
     machine.current->clock = 1000;
@@ -143,48 +148,6 @@ int barrier(thread_context*, std::uint32_t kind, int predicate) {
 }
 
 void warp_sync(thread_context*, std::uint32_t) { meet_warp(0); }
-
-// --- what lanes get out of a meeting
-
-std::uint64_t shuffled(const meeting& place, std::uint32_t mine, std::uint32_t kind,
-                       std::uint64_t value, std::uint32_t lane, std::uint32_t width,
-                       int* in_range) {
-  std::uint32_t base = mine / width * width;
-  std::uint32_t source = kind == 0   ? base + lane % width
-                         : kind == 1 ? mine - lane
-                         : kind == 2 ? mine + lane
-                                     : mine ^ lane;
-  bool inside = source >= base && source < base + width && place.last_present[source];
-  if (in_range) {
-    *in_range = inside;
-  }
-  return inside ? place.last_values[source] : value;
-}
-
-std::uint32_t voted(const meeting& place, std::uint32_t kind) {
-  std::uint32_t set = 0;
-  std::uint32_t present = 0;
-  for (std::uint32_t i = 0; i < 32; ++i) {
-    present |= std::uint32_t(place.last_present[i]) << i;
-    set |= std::uint32_t(place.last_present[i] && place.last_values[i]) << i;
-  }
-  return kind == 0   ? set == present
-         : kind == 1 ? set != 0
-         : kind == 2 ? !set || set == present
-                     : set;
-}
-
-// Sums; kernels whose lanes come one by one in the tests make no others.
-std::uint32_t reduced(const meeting& place, std::uint32_t kind) {
-  if (kind != static_cast<std::uint32_t>(abi::reduce_kind::add)) {
-    throw std::logic_error("a reduction that the test machine does not have");
-  }
-  std::uint32_t sum = 0;
-  for (std::uint32_t lane = 0; lane < 32; ++lane) {
-    sum += place.last_present[lane] ? static_cast<std::uint32_t>(place.last_values[lane]) : 0;
-  }
-  return sum;
-}
 
 std::uint64_t shuffle(thread_context*, std::uint32_t, std::uint32_t kind, std::uint64_t value,
                       std::uint32_t lane, std::uint32_t width, int* in_range) {
@@ -284,6 +247,31 @@ void nanosleep_slot(thread_context* self, std::uint32_t ns) {
   }
 }
 
+// Until a round in which nobody else went to sleep, or nobody else can go on.
+std::uint32_t thread_sleeps(thread_context*, std::uint32_t thread, std::uint32_t kind,
+                            std::uint64_t time) {
+  sleeper& one = machine.current->block->sleepers[thread];
+  ++machine.result.waits;
+  ++machine.progress;
+  const bool for_ns = kind == static_cast<std::uint32_t>(abi::sleep_kind::for_ns);
+  if (for_ns ? time == 0 : one.clock >= time) {
+    return 0;
+  }
+  one = {for_ns ? one.clock + time : time, true, true};
+  note_clock(one.clock);
+  return 1;
+}
+
+std::uint32_t thread_is_asleep(thread_context*, std::uint32_t thread) {
+  return machine.current->block->sleepers[thread].asleep;
+}
+
+std::uint32_t thread_looks(thread_context*, std::uint32_t thread, std::uint64_t seen) {
+  machine.result.seen.insert(seen);
+  const bool slept = std::exchange(machine.current->block->sleepers[thread].slept, false);
+  return static_cast<std::uint32_t>(slept ? abi::look_answer::goes_on : abi::look_answer::stops);
+}
+
 void yield_slot(thread_context*) {
   ++machine.result.yields;
   if (machine.looping) {
@@ -299,9 +287,17 @@ void spin_slot(thread_context* self, std::uint64_t seen) {
 
 void spun(thread_context*, std::uint32_t outcome) {
   ++machine.result.yields;
-  const bool got_on = outcome == static_cast<std::uint32_t>(abi::round_outcome::got_on);
-  ++(got_on ? machine.progress : machine.result.rounds_in_vain);
+  const auto how = static_cast<abi::round_outcome>(outcome);
+  if (how == abi::round_outcome::got_on) {
+    ++machine.progress;
+  } else {
+    ++(how == abi::round_outcome::sleeps ? machine.result.rounds_asleep
+                                         : machine.result.rounds_in_vain);
+  }
   switch_away();
+  for (sleeper& one : machine.current->block->sleepers) {
+    one.asleep &= how == abi::round_outcome::naps;
+  }
 }
 
 int print(thread_context*, const char* format, ...) {
@@ -437,6 +433,9 @@ abi::device_table make_table() {
   set(table.lane_waits, &lane_waits);
   set(table.lane_takes, &lane_takes);
   set(table.lane_leaves, &lane_leaves);
+  set(table.thread_sleeps, &thread_sleeps);
+  set(table.thread_is_asleep, &thread_is_asleep);
+  set(table.thread_looks, &thread_looks);
   return table;
 }
 
@@ -586,6 +585,7 @@ outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
       make_fibers(*machine.blocks.back(), machine.looping ? dims{} : block);
       const std::uint32_t threads = block.x * block.y * block.z;
       machine.blocks.back()->lanes.resize(threads);
+      machine.blocks.back()->sleepers.resize(threads);
       machine.blocks.back()->warps.resize((threads + 31) / 32);
     }
   }

@@ -23,6 +23,7 @@ struct outcome {
   std::uint64_t cycles = 0;  // the longest logical clock of any thread
   std::uint64_t yields = 0;
   std::uint64_t rounds_in_vain = 0;  // of a block: all of its threads that looked saw nothing new
+  std::uint64_t rounds_asleep = 0;   // the same: nobody looked, and some slept
   std::set<std::uint64_t> seen;      // what spinning loops told
   std::uint64_t waits = 0;           // calls of wait_until, wait_until_timer, nanosleep
   std::uint64_t clock_reads = 0;

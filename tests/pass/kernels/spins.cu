@@ -393,8 +393,73 @@ extern "C" __global__ void asks_who_is_there(volatile int* flag, unsigned* out) 
   out[threadIdx.x] = __sb_rt_active_mask();
 }
 
+// --- threads that have times of their own
+
 extern "C" __global__ void reads_the_clock(volatile int* flag, long long* out) {
+  if (threadIdx.x == 40) *flag = 1;
   while (*flag == 0) {
   }
   out[threadIdx.x] = clock64();
+}
+
+extern "C" __global__ void sleeps_before_it_writes(int* out) {
+  __shared__ volatile int cell;
+  if (threadIdx.x == 0) cell = 0;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < 3; ++i) __sb_rt_nanosleep(100);
+    cell = 7;
+  }
+  int seen;
+  while ((seen = cell) == 0) {
+  }
+  out[threadIdx.x] = seen;
+}
+
+extern "C" __global__ void sleeps_before_a_barrier(int* out) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  __syncthreads();
+  if (threadIdx.x % 3 == 1) __sb_rt_nanosleep(threadIdx.x);
+  atomicAdd(&sum, threadIdx.x);
+  __syncthreads();
+  out[threadIdx.x] = sum + threadIdx.x;
+}
+
+extern "C" __global__ void passes_on_and_sleeps(volatile int* out) {
+  if (threadIdx.x == 0) {
+    out[0] = 1;
+    return;
+  }
+  int before;
+  while ((before = out[threadIdx.x - 1]) == 0) __sb_rt_nanosleep(32);
+  out[threadIdx.x] = before + 1;
+}
+
+extern "C" __global__ void waits_and_adds(long long n, int* out) {
+  __shared__ int count;
+  if (threadIdx.x == 0) count = 0;
+  __syncthreads();
+  const long long start = clock64();
+  while (clock64() - start < n) {
+  }
+  atomicAdd(&count, 1);
+  __syncthreads();
+  out[threadIdx.x] = count;
+}
+
+extern "C" __global__ void some_lanes_sleep(int* out) {
+  if (threadIdx.x % 4 == 1) __sb_rt_nanosleep(100);
+  int sum = threadIdx.x;
+  sum = __sb_rt_reduce(~0u, 0, sum);
+  if (threadIdx.x % 8 == 2) __sb_rt_nanosleep(50);
+  out[threadIdx.x] = sum;
+}
+
+__device__ __noinline__ int sleeps_and_adds(int n) {
+  __sb_rt_nanosleep(10);
+  return n < 2 ? n : sleeps_and_adds(n - 1) + sleeps_and_adds(n - 2);
+}
+extern "C" __global__ void sleeps_in_recursion(int* out) {
+  out[threadIdx.x] = sleeps_and_adds(threadIdx.x % 5);
 }
