@@ -12,7 +12,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 3
 PROBLEMS = {"hash_table": "524288 keys into a hash table", "scan": "scan of 524288, tiles look back",
-            "barrier": "50 barriers of 132 blocks by a counter", "lanes": "50 of the warps of 32 blocks, one lane waits"}
+            "barrier": "50 barriers of 132 blocks by a counter",
+            "sleep": "the same, with __nanosleep between looks", "lanes": "50 of the warps of 32 blocks, one lane waits"}
 
 
 def main():

@@ -184,6 +184,23 @@ __global__ void rounds(volatile int* arrived, int count, int* data) {
   }
 }
 
+// --- the same, where who waits sleeps longer and longer between two looks
+
+__global__ void rounds_with_sleep(volatile int* arrived, int count, int* data) {
+  int& mine = data[blockIdx.x * blockDim.x + threadIdx.x];
+  for (int round = 1; round <= count; ++round) {
+    mine += round;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      __threadfence();
+      atomicAdd(const_cast<int*>(arrived), 1);
+      for (unsigned ns = 8; *arrived < round * int(gridDim.x); ns = ns < 256 ? ns * 2 : ns)
+        __nanosleep(ns);
+    }
+    __syncthreads();
+  }
+}
+
 // --- one lane of each warp waits, beside sums of warps
 
 __global__ void warps(volatile int* arrived, int count, int* data) {
@@ -232,13 +249,18 @@ std::pair<double, double> meetings(void (*kernel)(volatile int*, int, int*), int
 }
 
 std::pair<double, double> barrier() { return meetings(rounds, 132); }
+std::pair<double, double> sleep() { return meetings(rounds_with_sleep, 132); }
 std::pair<double, double> lanes() { return meetings(warps, 32); }
 
 }  // namespace
 
 int main(int, char** arguments) {
   const std::pair<const char*, std::pair<double, double> (*)()> problems[] = {
-      {"hash_table", hash_table}, {"scan", scan}, {"barrier", barrier}, {"lanes", lanes}};
+      {"hash_table", hash_table},
+      {"scan", scan},
+      {"barrier", barrier},
+      {"sleep", sleep},
+      {"lanes", lanes}};
   for (auto [name, run] : problems) {
     if (std::strcmp(name, arguments[1]) != 0) continue;
     auto [ours, theirs] = run();

@@ -24,6 +24,11 @@ static __device__ void spin_put(u32* place, u32 value) { atomicExch(place, value
 static __device__ u32 spin_look(u32* place) { return *(volatile u32*)place; }
 static __device__ void spin_put(u32* place, u32 value) { *(volatile u32*)place = value; }
 #endif
+static __device__ unsigned long long spin_timer() {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 """
 
 
@@ -34,6 +39,7 @@ class Spinning(lines.Lines):
         self.rng, self.name = rng, name
         self.warps = rng.random() < 0.3
         self.leaves = not self.warps and rng.random() < 0.3
+        self.naps, self.clocks = rng.random() < 0.4, rng.random() < 0.25
         self.lines, self.depth, self.fresh = [], 1, 0
         self.shared = []
         self.places = list(range(0, 32))
@@ -57,7 +63,33 @@ class Spinning(lines.Lines):
     def value(self):
         return self.rng.choice(["in[g & 1023]", "t * 3 + 1", "mine", "(mine ^ s)", "p[t & 3]", "(in[(g * 7) & 1023] & 255)"])
 
+    def nap(self):
+        return f"__nanosleep({self.rng.choice(['32', '200', 't & 63', '(g * 37) & 1023', '1024 - t'])});"
+
+    def rest(self):
+        """What a loop may do between two looks, if anything."""
+        return self.nap() if self.naps and self.rng.random() < 0.6 else ""
+
+    def time(self):
+        return self.rng.choice(["clock64()", "(long long)spin_timer()", "(long long)clock()"])
+
+    def on_the_way(self):
+        """Threads that sleep, or ask for the time, between what else they do."""
+        if self.naps and (not self.clocks or self.rng.random() < 0.5):
+            self.emit(f"if (t % {self.rng.randint(1, 5)} == 0) {self.nap()}")
+        else:
+            self.emit(f"if ({self.time()} == -1) mine += 1;")
+
+    def timed(self, look):
+        """A loop that would end at some time, which never comes."""
+        begin = self.name_of("begin")
+        now = self.rng.choice(["clock64()", "(long long)spin_timer()"])
+        self.emit(f"const long long {begin} = {now};")
+        self.emit(f"while ({look} && {now} - {begin} < (1ll << 45)) {{}}")
+
     def work(self):
+        if (self.naps or self.clocks) and self.rng.random() < 0.3:
+            self.on_the_way()
         kind = self.rng.randrange(4)
         if kind == 0:
             self.emit(f"mine = mine * 5 + {self.value()};")
@@ -86,7 +118,7 @@ class Spinning(lines.Lines):
         self.emit("    __threadfence();")
         self.emit(f"    atomicExch(&{place}, 0u);")
         self.emit(f"    {done} = true;")
-        self.emit("  }")
+        self.emit("  }" + (f" else {self.rest() or ';'}" if self.naps else ""))
         self.emit("}")
 
     def turns(self):
@@ -105,13 +137,14 @@ class Spinning(lines.Lines):
         self.emit("  }")
         if self.rng.random() < 0.3:
             self.emit(f"  p[1] += {mine} ? 1 : 0;")
+        self.emit(f"  {self.rest()}")
         self.emit("}")
 
     def blocks_in_order(self):
         place, kept = self.place(), f"sums[{self.orders.pop()}]"
         first = self.rng.choice(["0", "live - 1"])
         self.emit(f"if (t == {first}) {{")
-        self.emit(f"  while (spin_look(&{place}) != block) {{}}")
+        self.emit(f"  while (spin_look(&{place}) != block) {{{self.rest()}}}")
         self.emit("  __threadfence();")
         self.emit("}")
         self.emit("__syncthreads();")
@@ -129,17 +162,17 @@ class Spinning(lines.Lines):
         self.emit("if (t == 0) {")
         self.emit(f"  atomicAdd(&{place}, 1u);")
         look = self.rng.choice([f"spin_look(&{place})", f"atomicAdd(&{place}, 0u)", f"atomicMax(&{place}, 0u)"])
-        self.emit(f"  while ({look} < blocks) {{{' __threadfence();' if before else ''}}}")
+        self.emit(f"  while ({look} < blocks) {{{' __threadfence();' if before else ''}{self.rest()}}}")
         self.emit("}")
         self.emit("__syncthreads();")
 
     def all_threads(self):
         place = self.place()
         self.emit(f"atomicAdd(&{place}, 1u);")
-        if self.rng.random() < 0.5:
-            self.emit(f"while (atomicAdd(&{place}, 0u) < live * blocks) {{}}")
-        else:
-            self.emit(f"while (spin_look(&{place}) < live * blocks) {{}}")
+        look = self.rng.choice(["atomicAdd({}, 0u)", "spin_look({})"]).format(f"&{place}") + " < live * blocks"
+        if self.clocks:
+            return self.timed(look)
+        self.emit(f"while ({look}) {{{self.rest()}}}")
 
     def table(self):
         """Places in a table of the block, found one after the other."""
@@ -170,7 +203,7 @@ class Spinning(lines.Lines):
                                 f"{h} = ({h} * 5 + 1) & 7"])
         place = self.rng.randrange(4)
         self.emit(f"if (t == live - 1) atomicExch(&{box}[{place}], t + 9);")
-        self.emit(f"else {{ while ({look} == 0) {{ {step}; }} mine += {h} * 3 + *(volatile u32*)&{box}[{h}]; }}")
+        self.emit(f"else {{ while ({look} == 0) {{ {step}; {self.rest()} }} mine += {h} * 3 + *(volatile u32*)&{box}[{h}]; }}")
 
     def hidden(self):
         """Loops that are none at first sight: entered in the middle, or by plain loads."""
@@ -178,7 +211,7 @@ class Spinning(lines.Lines):
         look = self.rng.choice([f"*(volatile u32*)&{cell}", f"atomicAdd(&{cell}, 0u)"])
         self.emit(f"if (t == live - 1) atomicExch(&{cell}, 3u);")
         if self.rng.random() < 0.5:
-            self.emit(f'else while ({cell} == 0) asm volatile("" ::: "memory");')
+            self.emit(f"else while ({cell} == 0) {self.nap()}")
         else:
             self.emit(f"else switch (t % {self.rng.randint(2, 3)}) {{")
             self.emit(f"  case 0: do {{ atomicAdd(&out[{PLACES - 2}], 0u);")
@@ -193,16 +226,17 @@ class Spinning(lines.Lines):
         kind = self.rng.randrange(3)
         limit = "((threads + 31) / 32 * blocks)"
         if kind == 0:
-            self.emit(f"while (__any_sync(~0u, spin_look(&{place}) < {limit})) {{}}")
+            self.emit(f"while (__any_sync(~0u, spin_look(&{place}) < {limit})) {{{self.rest()}}}")
         elif kind == 1:
             self.emit("for (;;) {")
             self.emit(f"  u32 {seen} = 0;")
             self.emit(f"  if (lane == 0) {seen} = atomicAdd(&{place}, 0u);")
             self.emit(f"  {seen} = __shfl_sync(~0u, {seen}, 0);")
             self.emit(f"  if ({seen} >= {limit}) break;")
+            self.emit(f"  {self.rest()}")
             self.emit("}")
         else:
-            self.emit(f"if (lane == 0) while (atomicAdd(&{place}, 0u) < {limit}) {{}}")
+            self.emit(f"if (lane == 0) while (atomicAdd(&{place}, 0u) < {limit}) {{{self.rest()}}}")
             self.emit("__syncwarp();")
         self.emit("mine += __shfl_xor_sync(~0u, mine, 1);")
 
