@@ -26,7 +26,8 @@ class Advice(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
         for name in ("advice", "allocations", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
-                     "joined_streams", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "shared_graph", "urgent"):
+                     "joined_streams", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "results", "shared_graph",
+                     "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / "signals", PROGRAM.with_name("signals.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
@@ -399,6 +400,23 @@ class Advice(unittest.TestCase):
             gained = before["run"]["length"] - after["run"]["length"]
             self.assertLessEqual(abs(cost - gained) * 100, 2 * gained, (how, pieces, cost, gained))
         self.assertEqual(self.facts("pools", "applied", 20, "alone")[0]["findings"], [])
+
+    def test_a_result_that_is_looked_at_in_every_few_turns(self):
+        """It is copied in these turns only, and who does so is told nothing of it."""
+        for self.device in ("h200", "v100"):
+            for what, rule in (("copied", "synchronous-copy-in-loop"), ("waited", "wait-in-loop"), ("recorded", "wait-in-loop")):
+                each, eighth, fourth = (self.facts("results", what, turns)[0] for turns in (1, 8, 4))
+                found, = (f for f in each["findings"] if f["rule"] == rule)
+                self.assertIn("every few turns only (the cost is that of every 8th)", found["change"])
+                gained = each["run"]["length"] - eighth["run"]["length"]
+                self.assertLessEqual(abs(found["cost"] - gained) * 100, 5 * gained, (what, found["cost"], gained))
+                for other in (eighth, fourth):
+                    self.assertNotIn(rule, [f["rule"] for f in other["findings"]])
+
+    def test_a_copy_in_a_loop_is_to_be_the_asynchronous_one_of_its_kind(self):
+        for what, call in (("symbol", "cudaMemcpyToSymbolAsync"), ("rows", "cudaMemcpy2DAsync")):
+            found, = (f for f in self.facts("results", what, 1)[0]["findings"] if f["rule"] == "synchronous-copy-in-loop")
+            self.assertTrue(found["change"].startswith(f"Use {call} with"), found["change"])
 
     def test_memory_that_is_freed_in_a_loop(self):
         before, after = (self.facts("frees", how)[0] for how in ("as_is", "applied"))

@@ -2,10 +2,13 @@
 // is not in a trace: where copies of different turns use the same bytes of it, or work of the
 // device uses it directly, a wait between them may be what keeps the data right.
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
 
 namespace sb::analysis {
 
@@ -152,6 +155,28 @@ std::optional<host_place> result_before(const evidence& e, const std::vector<ste
   return std::nullopt;
 }
 
+// As many turns between two looks are a few: with two buffers in turn, each has half of the
+// advice's.
+constexpr std::size_t few_turns = turns_per_look / 2;
+
+// How often the same launch, with the same pointers, comes in these steps, at most.
+std::size_t most_equal_launches(const evidence& e, const std::vector<step>& steps, std::size_t from,
+                                std::size_t to) {
+  using place = std::pair<number, std::uint64_t>;
+  std::map<std::tuple<number, number, number, std::vector<place>>, std::size_t> launches;
+  std::size_t most = 0;
+  for (std::size_t i = from; i < to; ++i) {
+    for (const issue& k : steps[i].issues) {
+      const trace::operation& o = e.t.operations[k.operation];
+      if (o.kind != trace::operation_kind::kernel) continue;
+      std::vector<place> pointers;
+      for (const trace::byte_range& r : o.ranges) pointers.emplace_back(r.allocation, r.offset);
+      most = std::max(most, ++launches[{o.name, o.stream, place_of(e.t, k.operation), pointers}]);
+    }
+  }
+  return most;
+}
+
 // How many copies to the host write there in these steps.
 std::size_t results_at(const evidence& e, const std::vector<step>& steps, host_place place,
                        std::size_t from, std::size_t to) {
@@ -163,13 +188,13 @@ std::size_t results_at(const evidence& e, const std::vector<step>& steps, host_p
   return found;
 }
 
-// Each turn copies to the same bytes of the host and waits. A program that waits behind as many
-// such copies as the advice has it looks at a result of every few turns already.
+// Each turn copies to the same bytes of the host and waits. A program that waits behind several
+// such copies looks at a result of every few turns already.
 bool same_result_each_turn(const evidence& e, const repeated_call& r) {
   const std::vector<step>& steps = e.p.threads[r.thread];
   const auto first = result_before(e, steps, r.steps[0] + 1, r.steps[1]);
-  if (!first || results_at(e, steps, *first, r.steps[0] + 1, r.steps[1]) >= turns_per_look)
-    return false;
+  if (!first || results_at(e, steps, *first, r.steps[0] + 1, r.steps[1]) >= few_turns) return false;
+  if (looks_in_some_turns(e, r)) return false;
   for (std::size_t i = 2; i < r.steps.size(); ++i) {
     if (result_before(e, steps, r.steps[i - 1] + 1, r.steps[i]) != first) return false;
   }
@@ -219,6 +244,14 @@ host_use use_between_waits(const evidence& e, const repeated_call& r) {
   if (!again) return all.any_results() ? host_use::other_results : host_use::none;
   if (results_only && same_result_each_turn(e, r)) return host_use::same_result;
   return may_wait_later(e, r, all) ? host_use::in_turn : host_use::may_need_each_wait;
+}
+
+bool looks_in_some_turns(const evidence& e, const repeated_call& r) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  std::size_t repeat = 0;
+  for (std::size_t i = 1; i < r.steps.size(); ++i)
+    if (most_equal_launches(e, steps, r.steps[i - 1] + 1, r.steps[i]) >= few_turns) ++repeat;
+  return 2 * repeat >= r.steps.size();
 }
 
 bool share_host_bytes(const trace::trace& t, const trace::operation& a, const trace::operation& b) {

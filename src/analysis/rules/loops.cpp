@@ -56,13 +56,6 @@ std::string of_threads(const thread_loops& loops) {
   return loops.size() == 1 ? "" : fmt::format(" of {} threads", loops.size());
 }
 
-// Waits in each of so many turns are left, and the last one.
-void wait_in_some_turns(program& p, const repeated_call& r) {
-  for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
-    if ((r.steps.size() - 1 - i) % turns_per_look != 0) take_out(p.threads[r.thread][r.steps[i]]);
-  }
-}
-
 // The last one stays: behind the loop the host wants the results.
 void wait_behind_the_loop(program& p, const repeated_call& r) {
   for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
@@ -136,6 +129,41 @@ brought brought_by(const evidence& e, const repeated_call& r) {
   return own_places ? brought::to_own_places : brought::same_bytes;
 }
 
+// The host looks at a result in each of so many turns, and at the last one.
+bool is_looked_at(const repeated_call& r, std::size_t turn) {
+  return (r.steps.size() - 1 - turn) % turns_per_look == 0;
+}
+
+// The copies of a call are not made: what came behind them in its stream still does.
+void leave_copies_out(const evidence& e, program& p, step& call) {
+  take_out(call);
+  for (const issue& k : call.issues) {
+    task& copy = p.tasks[k.operation];
+    copy.stream = stream_of_data(e, k.operation);
+    copy.what.kind = command_kind::event_record;
+    copy.start = start_rule::as_recorded;
+    copy.lag = copy.duration = 0;
+    copy.on_link = false;
+  }
+}
+
+// In the other turns the host does not wait, nor is there the copy that it waited for.
+void wait_in_some_turns(const evidence& e, program& p, const repeated_call& r) {
+  std::vector<step>& steps = p.threads[r.thread];
+  for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
+    if (is_looked_at(r, turn)) continue;
+    take_out(steps[r.steps[turn]]);
+    const std::size_t begin = turn == 0 ? 0 : r.steps[turn - 1] + 1;
+    for (std::size_t i = r.steps[turn]; i-- > begin;) {
+      if (steps[i].issues.empty()) continue;
+      const trace::operation& o = e.t.operations[steps[i].issues.back().operation];
+      if (o.kind == trace::operation_kind::copy) leave_copies_out(e, p, steps[i]);
+      if (o.kind != trace::operation_kind::event_record) break;
+      if (class_of(r.name) == call_class::event_wait) take_out(steps[i]);
+    }
+  }
+}
+
 // Most turns asked again and again until the work was done (polls.hpp).
 bool is_polled(const evidence& e, const repeated_call& r) {
   if (class_of(r.name) != call_class::query) return false;
@@ -198,7 +226,7 @@ void wait_less(const evidence& e, program& p, host_use use, const repeated_call&
     case host_use::in_turn:
       return wait_one_turn_later(e.t, p, r);
     case host_use::same_result:
-      return wait_in_some_turns(p, r);
+      return wait_in_some_turns(e, p, r);
   }
 }
 
@@ -218,7 +246,7 @@ std::string change_of_waits(host_use use) {
              "buffers are used again.";
     case host_use::same_result:
       return fmt::format(
-          "Look at the result in every few turns only (the cost is that of waiting in every "
+          "Copy the result and look at it in every few turns only (the cost is that of every "
           "{}th), issue the next turn before waiting for this one's result, or let the device "
           "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the "
           "host.",
@@ -263,8 +291,8 @@ struct copies_of_loop {
 };
 
 // Synchronous copies of a loop become asynchronous ones with pinned memory, in the streams of their
-// data. The last one is waited for, and where each brings the same result, every few turns.
-void make_asynchronous(const evidence& e, program& p, const repeated_call& r, bool one_result,
+// data. The last one is waited for.
+void make_asynchronous(const evidence& e, program& p, const repeated_call& r,
                        copies_of_loop& copies) {
   const nanoseconds call_time = async_copy_call_time(e.t);
   for (std::size_t i = 0; i < r.steps.size(); ++i) {
@@ -279,8 +307,7 @@ void make_asynchronous(const evidence& e, program& p, const repeated_call& r, bo
       p.tasks[k.operation].stream = stream_of_data(e, k.operation);
       copies.all.push_back(k.operation);
     }
-    const bool needed = one_result && (r.steps.size() - 1 - i) % turns_per_look == 0;
-    if (i + 1 < r.steps.size() && !needed) {
+    if (i + 1 < r.steps.size()) {
       do_not_wait(s);
       s.between = std::min(s.between, call_time);
       for (issue& k : s.issues) k.offset = std::min(k.offset, s.between);
@@ -288,16 +315,28 @@ void make_asynchronous(const evidence& e, program& p, const repeated_call& r, bo
   }
 }
 
-std::string change_of_copies(const evidence& e, const copies_of_loop& copies, bool one_result) {
+void copy_in_some_turns(const evidence& e, program& p, const repeated_call& r,
+                        copies_of_loop& copies) {
+  for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
+    step& s = p.threads[r.thread][r.steps[turn]];
+    if (s.last.scope == wait_scope::nothing) continue;
+    for (const issue& k : s.issues) copies.all.push_back(k.operation);
+    if (!is_looked_at(r, turn)) leave_copies_out(e, p, s);
+  }
+}
+
+std::string change_of_copies(const evidence& e, const std::string& call,
+                             const copies_of_loop& copies, bool one_result) {
   if (!one_result)
-    return "Use cudaMemcpyAsync with pinned memory in the stream that needs the data, and wait "
-           "where the host uses it: behind the loop, or, with buffers of the host in turn, when "
-           "one of them is needed again.";
+    return fmt::format(
+        "Use {}Async with pinned memory in the stream that needs the data, and wait where the host "
+        "uses it: behind the loop, or, with buffers of the host in turn, when one of them is "
+        "needed again.",
+        call);
   return fmt::format(
-      "Each turn brings the same {} to the host. Where they say whether to go on, look "
-      "at them in every few turns only (the cost is that of every {}th), with "
-      "cudaMemcpyAsync and pinned memory, or let the device decide: a graph with a "
-      "conditional node (cudaGraphCondTypeWhile) loops without the host.",
+      "Each turn brings the same {} to the host. Where they say whether to go on, copy them and "
+      "look at them in every few turns only (the cost is that of every {}th), or let the device "
+      "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the host.",
       text_of_bytes(e.t.operations[copies.all.front()].bytes), turns_per_look);
 }
 
@@ -308,13 +347,15 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     if (class_of(r.name) != call_class::copy) return std::nullopt;
     const brought what = brought_by(e, r);
     if (what != brought::other_bytes && sizes_differ(e, r)) return std::nullopt;
+    if (what == brought::same_bytes && looks_in_some_turns(e, r)) return std::nullopt;
     return what == brought::same_bytes;
   });
   for (const auto& [one_result, loops] : groups) {
     program changed = e.p;
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     copies_of_loop copies;
-    for (const repeated_call* r : loops) make_asynchronous(e, changed, *r, one_result, copies);
+    for (const repeated_call* r : loops)
+      (one_result ? copy_in_some_turns : make_asynchronous)(e, changed, *r, copies);
     if (copies.all.size() < 3) continue;
     if (!one_result) wait_before_reuse(e.t, changed, copies.all);
     const nanoseconds pinned_already = e.gain(changed);
@@ -330,7 +371,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     f.weight = pays ? severity::cost : severity::warning;
     f.title = fmt::format("{} in a loop{}", loops.front()->name, of_threads(loops));
     f.why = "The call returns when the copy is done: the host issues nothing else meanwhile.";
-    f.change = change_of_copies(e, copies, one_result);
+    f.change = change_of_copies(e, loops.front()->name, copies, one_result);
     if (!copies.pageable.empty())
       f.change += ' ' + (pays ? words_of(pins, cost)
                               : words_of_use(pins, pinned_already, copies.all.size()));

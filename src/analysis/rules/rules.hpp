@@ -162,6 +162,8 @@ enum class host_use : std::uint8_t {
 };
 // The host looks at such a result in each of so many turns, after the change.
 inline constexpr std::size_t turns_per_look = 8;
+// It does so already: what the device does between two of these calls repeats.
+[[nodiscard]] bool looks_in_some_turns(const evidence& e, const repeated_call& r);
 [[nodiscard]] host_use use_between_waits(const evidence& e, const repeated_call& r);
 // Both use the same bytes of the host's memory, be it only for reading: it may be filled between.
 [[nodiscard]] bool share_host_bytes(const trace::trace& t, const trace::operation& a,
