@@ -371,6 +371,30 @@ nanoseconds looking(const program& p, number operation, number behind, std::uint
   return rounded_ns(others * p.copy_look);
 }
 
+// How each host function found its thread. They begin one after another.
+void time_functions(const trace::trace& recorded, program& p,
+                    const std::vector<guided_run::start>& could_start) {
+  p.functions = function_thread(timing_of(recorded));
+  std::vector<number> functions;
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    if (p.tasks[i].what.kind == command_kind::host_function && could_start[i].time != never &&
+        recorded.operations[i].ended != never)
+      functions.push_back(i);
+  }
+  std::sort(functions.begin(), functions.end(), [&](number a, number b) {
+    return recorded.operations[a].started < recorded.operations[b].started;
+  });
+  nanoseconds over = 0;
+  for (const number f : functions) {
+    const auto& [time, behind, others] = could_start[f];
+    const bool by_device =
+        behind != none && p.tasks[behind].what.kind != command_kind::host_function;
+    p.tasks[f].found = over == 0 ? function_thread::found::unknown
+                                 : p.functions.when(time - std::min(time, over), by_device);
+    over = recorded.operations[f].ended;
+  }
+}
+
 // How long each operation took from where it could start, and which part of the way decided.
 void time_starts(const trace::trace& recorded, program& p) {
   const std::vector<guided_run::start> could_start = guided_run(recorded, p).go();
@@ -407,6 +431,7 @@ void time_starts(const trace::trace& recorded, program& p) {
   }
   gaps.settle();
   p.gaps = std::move(gaps);
+  time_functions(recorded, p, could_start);
 }
 
 }  // namespace

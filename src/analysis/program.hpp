@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/block_time.hpp"
+#include "analysis/function_thread.hpp"
 #include "analysis/start_gaps.hpp"
 #include "model/shared_device.hpp"
 #include "sched/scheduler.hpp"
@@ -117,6 +118,8 @@ struct task {
   bool shares = false;       // kernels: it is known what a block asks for, which is the next
   block_demand demand;
   block_time blocks;  // how long they take, where that is known
+  // Host functions: how their thread was found, as it was recorded.
+  function_thread::found found = function_thread::found::unknown;
 };
 
 // A piece of a kernel: blocks that the device takes at once, the `grant`th of them. `together` of
@@ -137,6 +140,7 @@ struct program {
   double contended = 0;        // model/timing_profile.hpp
   double other_stream = 0;     // the same
   waking wakes;
+  function_thread functions;
   start_gaps gaps;
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations

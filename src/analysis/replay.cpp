@@ -209,14 +209,27 @@ void replay_run::started(number operation) {
   }
   if (recorder_) recorder_->may_start(operation, now_);
   operation_times& times = result_.operations[operation];
-  times.started =
-      now_ + lag_of(program_, operation, now_ - times.queued, ending_, copies_.begins(operation));
+  times.started = now_ + lag_to_start(operation);
   if (const auto waiting = awaiting_functions_.extract(operation); !waiting.empty())
     for (const number thread : waiting.mapped()) at(now_, event_kind::thread_goes_on, thread);
   if (!t.on_link) return at(times.started + t.duration, event_kind::operation_ends, operation);
   const number device = program_.streams[t.stream].device;
   links_[device].begin(operation, t.what.direction, times.started, t.duration);
   transfer(device);
+}
+
+// A host function begins as it did where its thread is found as it was.
+nanoseconds replay_run::lag_to_start(number operation) {
+  const task& t = program_.tasks[operation];
+  using found = function_thread::found;
+  if (t.what.kind == command_kind::host_function && t.found != found::unknown) {
+    const bool by_device =
+        ending_ != none && program_.tasks[ending_].what.kind != command_kind::host_function;
+    const found now = program_.functions.when(now_ - std::min(now_, functions_over_), by_device);
+    return now == t.found ? t.lag : program_.functions.begins(now);
+  }
+  const nanoseconds held = now_ - result_.operations[operation].queued;
+  return lag_of(program_, operation, held, ending_, copies_.begins(operation));
 }
 
 // After a copy between host and device has begun or ended.
@@ -287,6 +300,7 @@ void replay_run::share() {
 
 void replay_run::ended(number operation) {
   result_.operations[operation].ended = now_;
+  if (program_.tasks[operation].what.kind == command_kind::host_function) functions_over_ = now_;
   if (program_.tasks[operation].what.kind != command_kind::event_record) {
     last_ended_ = operation;
   }

@@ -75,6 +75,7 @@ class replay_run {
   void submit(number operation);
   void follow();
   void started(number operation);
+  [[nodiscard]] nanoseconds lag_to_start(number operation);
   void granted(number operation, std::uint64_t blocks);
   void ended(number operation);
   void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
@@ -120,7 +121,8 @@ class replay_run {
   std::uint64_t order_ = 0;
   nanoseconds now_ = 0;
   number last_ended_ = none;
-  number ending_ = none;  // what ends at this moment and may let others start
+  nanoseconds functions_over_ = 0;  // where the last host function ended
+  number ending_ = none;            // what ends at this moment and may let others start
   std::vector<number> last_in_stream_;
 };
 

@@ -298,6 +298,27 @@ TEST(Findings, HostFunctionsThatHoldEachOtherAreFound) {
   expect_healthy(host_functions(1_us));
 }
 
+// Kernels of streams that share one queue, with a host function behind each.
+trace::trace host_functions_in_one_queue(nanoseconds length) {
+  program_builder b;
+  b.connections(1);
+  const number s[] = {b.stream(), b.stream(), b.stream()};
+  for (int i = 0; i < 4; ++i) {
+    for (const number where : s) {
+      b.line(143).kernel(where, "work", 100_us);
+      b.line(144).host_function(where, "report", length);
+    }
+  }
+  b.synchronize();
+  return b.run();
+}
+
+TEST(Findings, ShortHostFunctionsThatHoldAQueueAreNotToBeShorter) {
+  expect_without(host_functions_in_one_queue(400), "blocking-host-function");
+  found(host_functions_in_one_queue(400), "few-hardware-queues");
+  found(host_functions_in_one_queue(500_us), "blocking-host-function");
+}
+
 // --- events
 
 trace::trace recorded(bool late) {

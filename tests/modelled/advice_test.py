@@ -29,7 +29,8 @@ class Advice(unittest.TestCase):
                      "joined_streams", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "results", "shared_graph",
                      "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
-        command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / "signals", PROGRAM.with_name("signals.cu"))
+        for name in ("host_functions", "signals"):
+            command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         command(TOOLKIT / "bin" / "nvcc", "--default-stream", "per-thread", "-o", cls.folder / "default_streams",
                 PROGRAM.with_name("default_streams.cu"))
 
@@ -455,6 +456,25 @@ class Advice(unittest.TestCase):
         found, before, _ = self.allocating("device", "behind", 400000)
         self.assertLess(before, 0)
         self.assertEqual(found, [])
+
+    def test_host_functions_that_leave_their_work_to_threads(self):
+        """Short ones find their thread asleep, which takes longer, and threads need their time for the work."""
+        for self.device, connections, us in (("h200", 8, 200), ("h200", 8, 600), ("h200", 1, 600), ("fermi", 1, 600)):
+            before, after = (self.facts("host_functions", how, us, options=("--connections", connections))[0]
+                             for how in ("as_is", "applied"))
+            gained = before["run"]["length"] - after["run"]["length"]
+            found, = (f for f in before["findings"] if f["rule"] == "blocking-host-function")
+            self.assertNotIn("blocking-host-function", [f["rule"] for f in after["findings"]])
+            self.assertLessEqual(abs(found["cost"] - gained) * 100, 5 * gained, (self.device, us, found["cost"], gained))
+
+    def test_short_host_functions_that_hold_a_hardware_queue(self):
+        """Shorter ones gain nothing: the queue is what others wait for."""
+        one, many = (self.facts("host_functions", "as_is", 1, options=("--connections", n))[0] for n in (1, 32))
+        found = {f["rule"]: f["cost"] for f in one["findings"]}
+        self.assertEqual(sorted(found), ["few-hardware-queues", "issue-order"])
+        gained = one["run"]["length"] - many["run"]["length"]
+        self.assertLessEqual(abs(found["few-hardware-queues"] - gained) * 100, 2 * gained, (found, gained))
+        self.assertEqual(many["findings"], [])
 
     def test_code_of_the_host_for_which_the_device_waits(self):
         for what, within in (("prepares", 2), ("hands_over", 10)):  # the last one's is before nothing

@@ -30,11 +30,12 @@ void add_place(finding& f, number place) {
 }  // namespace
 
 // Where the replay as it is takes longer than the run did, that much of a gain is none.
-nanoseconds evidence::gain(const program& changed) const {
-  const timing now = replay(changed);
+nanoseconds evidence::gain(const timing& now) const {
   const nanoseconds before = std::min(base.end, t.end);
   return !base.hung && !now.hung && now.end < before ? before - now.end : 0;
 }
+
+nanoseconds evidence::gain(const program& changed) const { return gain(replay(changed)); }
 
 bool evidence::worth(nanoseconds time) const {
   return time >= least_cost && time * 50 >= overlap.span();

@@ -1,15 +1,82 @@
 // Host functions of all streams run one at a time.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 
 #include "analysis/rules/rules.hpp"
+#include "analysis/words.hpp"
 
 namespace sb::analysis {
 
+namespace {
+
+using functions = std::set<number>;
+
+// Of a function that only tells a thread what to do.
+constexpr nanoseconds short_function = 500;
+
+// All that the lines of these bring: none of them is long then.
+functions of_same_lines(const trace::trace& t, const functions& some) {
+  std::set<number> places;
+  for (const number f : some) places.insert(place_of(t, f));
+  functions all = some;
+  for (number i = 0; i < t.operations.size(); ++i) {
+    const number place = place_of(t, i);
+    if (t.operations[i].kind == trace::operation_kind::host_function && place != none &&
+        places.contains(place))
+      all.insert(i);
+  }
+  return all;
+}
+
+// The next work of a function's stream brings something from the host, which the function may have
+// made: it has to come behind all of that.
+bool is_needed_behind(const trace::trace& t, number function) {
+  for (number i = function + 1; i < t.operations.size(); ++i) {
+    const trace::operation& o = t.operations[i];
+    if (o.stream != t.operations[function].stream || o.engine == trace::engine_kind::none) continue;
+    return o.kind == trace::operation_kind::copy && o.direction == copy_direction::host_to_device;
+  }
+  return false;
+}
+
+// The work of short functions is done by a thread for each stream, in turn: where the last ends.
+nanoseconds end_of_work(const program& p, const functions& all, const timing& now) {
+  std::map<number, nanoseconds> ends;  // by stream
+  for (const number f : all) {
+    if (now.operations[f].ended == never) continue;
+    nanoseconds& end = ends[p.tasks[f].stream];
+    const nanoseconds rest = p.tasks[f].duration - std::min(p.tasks[f].duration, short_function);
+    end = std::max(end, now.operations[f].ended) + rest;
+  }
+  nanoseconds last = 0;
+  for (const auto& [stream, end] : ends) last = std::max(last, end);
+  return last + p.tail;
+}
+
+// What short functions gain: something in a hardware queue may wait for a function however short it
+// is. Where others need their work, no more than each beside the others gains.
+nanoseconds gain_of_short(const evidence& e, const functions& all) {
+  program shortened = e.p, beside = e.p;
+  for (const number f : all) {
+    shortened.tasks[f].duration = std::min(shortened.tasks[f].duration, short_function);
+    beside.tasks[f].what.kind = command_kind::section;
+  }
+  timing now = replay(shortened);
+  now.end = std::max(now.end, end_of_work(e.p, all, now));
+  const nanoseconds gain = e.gain(now);
+  const bool needed =
+      std::any_of(all.begin(), all.end(), [&](number f) { return is_needed_behind(e.t, f); });
+  return needed && e.worth(gain) ? std::min(gain, e.gain(beside)) : gain;
+}
+
+}  // namespace
+
 void find_blocking_host_functions(const evidence& e, findings& out) {
   std::vector<held_operation> held;
-  std::set<number> blockers;
+  functions blockers;
   for (const trace::wait_cause cause :
        {trace::wait_cause::engine_busy, trace::wait_cause::queue_head}) {
     for (const held_operation& h : held_by(e.t, cause)) {
@@ -20,9 +87,7 @@ void find_blocking_host_functions(const evidence& e, findings& out) {
     }
   }
   if (held.empty()) return;
-  program changed = e.p;
-  for (const number b : blockers) changed.tasks[b].what.kind = command_kind::section;
-  const nanoseconds cost = e.gain(changed);
+  const nanoseconds cost = gain_of_short(e, of_same_lines(e.t, blockers));
   if (!e.worth(cost)) return;
 
   finding f;

@@ -44,6 +44,7 @@ struct evidence {
 
   // How much shorter the run is after a change.
   [[nodiscard]] nanoseconds gain(const program& changed) const;
+  [[nodiscard]] nanoseconds gain(const timing& now) const;  // of its replay
   // A part of the device's work that is worth mentioning.
   [[nodiscard]] bool worth(nanoseconds time) const;
   // Looked for once.
