@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "analysis/explain.hpp"
 #include "analysis/plural.hpp"
@@ -170,6 +171,27 @@ class printer {
               2);
   }
 
+  // Of a run that did not come to its end, where nothing says what it waited for: the call that
+  // each thread was in, or behind.
+  void last_calls() {
+    constexpr std::size_t most = 8;                     // threads
+    std::map<trace::number, const trace::call*> calls;  // by thread: the one that began last
+    for (const trace::call& c : trace_.calls) {
+      const trace::call*& last = calls[c.thread];
+      if (last == nullptr || c.begin >= last->begin) last = &c;
+    }
+    std::size_t told = 0;
+    for (const auto& [thread, last] : calls) {
+      if (told++ == most) break;
+      const std::string call = trace::visible(last->name) + lines_of(trace_, {last->place});
+      // The first thread is there until the program ends; of another one nobody knows.
+      paragraph(!last->returned ? fmt::format("Thread {} was in {}.", thread, call)
+                : thread == 0 ? fmt::format("Thread {} was in its own code since {}.", thread, call)
+                              : fmt::format("The last call of thread {} was {}.", thread, call),
+                2);
+    }
+  }
+
   void findings() {
     // Of a run that did not come to its end "nothing to change" would sound as if all were well.
     const bool whole = trace_.head.end == trace::ending::complete;
@@ -177,6 +199,7 @@ class printer {
         whole ? "Nothing to change was found."
               : "The program did not come to its end. Nothing to change was found up to there.";
     heading(facts_.findings.empty() ? nothing : "What to change");
+    if (!whole && facts_.findings.empty()) last_calls();
     fidelity();
     int n = 0;
     for (const finding& f : facts_.findings) {

@@ -145,8 +145,9 @@ class Report(NvccTest):
         self.assertIn("\nNothing to change was found.\n", well)
         words = self.command("streambed", "run", "--device=h200", "c", "--", "x", status=134).stderr
         self.assertIn("ended by signal 6", words)
-        self.assertIn("\nThe program did not come to its end. Nothing to change was found up to there.\n",
-                      words)
+        self.assertIn("\nThe program did not come to its end. Nothing to change was found up to there.\n"
+                      "  Thread 0 was in its own code since cudaLaunchKernel (c.cu:5).\n", words)
+        self.assertNotIn("Thread 0", well)
 
     def test_the_environment_silences_it(self):
         self.assertEqual(self.told("plain", STREAMBED_FAULT_REPORT="0")[0], "")
