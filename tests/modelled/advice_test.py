@@ -26,8 +26,7 @@ class Advice(unittest.TestCase):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
         for name in ("advice", "allocations", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
-                     "joined_streams", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "results", "shared_graph",
-                     "urgent"):
+                     "joined_streams", "launches", "many_streams", "pools", "other_ways", "pageable_streams", "results", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         for name in ("host_functions", "signals"):
             command(TOOLKIT / "bin" / "nvcc", "-std=c++20", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
@@ -403,8 +402,7 @@ class Advice(unittest.TestCase):
         self.assertEqual(self.facts("pools", "applied", 20, "alone")[0]["findings"], [])
 
     def test_a_result_that_is_looked_at_in_every_few_turns(self):
-        """It is copied in these turns only, and who does so is told nothing of it."""
-        for self.device in ("h200", "v100"):
+        for self.device in ("v100", "h200"):
             for what, rule in (("copied", "synchronous-copy-in-loop"), ("waited", "wait-in-loop"), ("recorded", "wait-in-loop")):
                 each, eighth, fourth = (self.facts("results", what, turns)[0] for turns in (1, 8, 4))
                 found, = (f for f in each["findings"] if f["rule"] == rule)
@@ -413,8 +411,6 @@ class Advice(unittest.TestCase):
                 self.assertLessEqual(abs(found["cost"] - gained) * 100, 5 * gained, (what, found["cost"], gained))
                 for other in (eighth, fourth):
                     self.assertNotIn(rule, [f["rule"] for f in other["findings"]])
-
-    def test_a_copy_in_a_loop_is_to_be_the_asynchronous_one_of_its_kind(self):
         for what, call in (("symbol", "cudaMemcpyToSymbolAsync"), ("rows", "cudaMemcpy2DAsync")):
             found, = (f for f in self.facts("results", what, 1)[0]["findings"] if f["rule"] == "synchronous-copy-in-loop")
             self.assertTrue(found["change"].startswith(f"Use {call} with"), found["change"])
@@ -433,7 +429,6 @@ class Advice(unittest.TestCase):
         self.assertIn("Allocate before the loop", both[0]["change"])
 
     def allocating(self, what, place, times):
-        """What is found, and what is gained with the memory taken before the loop and in its first turn."""
         as_is, *others = (self.facts("allocations", what, place, how, times)[0] for how in ("as_is", "before", "once"))
         for other in others:
             self.assertNotIn("allocation-in-loop", [f["rule"] for f in other["findings"]])
@@ -441,8 +436,7 @@ class Advice(unittest.TestCase):
         return [f for f in as_is["findings"] if f["rule"] == "allocation-in-loop"], *gained
 
     def test_memory_that_is_taken_in_a_loop(self):
-        """Before the loop nothing hides what it takes, as the first turn's work may: the advice is what the cost is of."""
-        for self.device in ("h200", "v100"):
+        for self.device in ("v100", "h200"):
             for what, place, times, once_is_best in (
                     ("host", "front", 400000, False), ("device", "front", 20000, False), ("host", "behind", 20000, False),
                     ("host", "behind", 400000, True), ("device", "behind", 20000, True)):
@@ -451,14 +445,11 @@ class Advice(unittest.TestCase):
                 self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (what, place, found["cost"], gained))
                 self.assertTrue(found["change"].startswith(
                     "Allocate in the first turn only" if once_is_best else "Allocate before the loop,"), found["change"])
-
-    def test_memory_that_is_taken_in_a_loop_behind_work_that_hides_it(self):
         found, before, _ = self.allocating("device", "behind", 400000)
         self.assertLess(before, 0)
         self.assertEqual(found, [])
 
     def test_host_functions_that_leave_their_work_to_threads(self):
-        """Short ones find their thread asleep, which takes longer, and threads need their time for the work."""
         for self.device, connections, us in (("h200", 8, 200), ("h200", 8, 600), ("h200", 1, 600), ("fermi", 1, 600)):
             before, after = (self.facts("host_functions", how, us, options=("--connections", connections))[0]
                              for how in ("as_is", "applied"))
@@ -468,7 +459,6 @@ class Advice(unittest.TestCase):
             self.assertLessEqual(abs(found["cost"] - gained) * 100, 5 * gained, (self.device, us, found["cost"], gained))
 
     def test_short_host_functions_that_hold_a_hardware_queue(self):
-        """Shorter ones gain nothing: the queue is what others wait for."""
         one, many = (self.facts("host_functions", "as_is", 1, options=("--connections", n))[0] for n in (1, 32))
         found = {f["rule"]: f["cost"] for f in one["findings"]}
         self.assertEqual(sorted(found), ["few-hardware-queues", "issue-order"])
