@@ -115,16 +115,26 @@ class Hangs(Runs):
             self.assertIn(part, " ".join(done.stderr.split()))
 
     def test_a_kernel_that_never_ends_is_told_with_the_call_that_the_host_is_in(self):
-        program = self.program(HERE / "programs/endless.cu")
-        kernel = "kernel turns(unsigned int*) on stream 0"
-        for device, told in (((), f"host thread 0 waits for {kernel} in cudaStreamSynchronize (endless.cu:19)"),
-                             (("--device", "h200"), "host thread 0 is in cudaLaunchKernel (endless.cu:18); modelled "
-                                                    f"time goes on when {kernel} has run")):
-            with self.subTest(device=device):
-                done, _ = self.stopped(program, "all is pending", "--trace", self.work / "endless.sbt", *device,
-                                       told=(told,))
+        source, lines = HERE / "programs/endless.cu", {}
+        for number, line in enumerate(source.read_text().splitlines(), 1):
+            lines.update({word: number for word in ("kernel<<<", "cudaStreamSynchronize") if word in line})
+        for which in ("turns", "stays", "hides", "works"):
+            kernel = f"kernel {which}(unsigned int*) on stream 1"
+            waits = (f"host thread 0 waits for {kernel} in cudaStreamSynchronize "
+                     f"(endless.cu:{lines['cudaStreamSynchronize']}) - {kernel}")
+            with self.subTest(which):
+                done, _ = self.stopped(self.program(source), "all is pending", "--trace", self.work / "endless.sbt",
+                                       argument=which, told=(waits,))
                 self.assertNotIn("wrong", done.stdout)
-                self.assertIn(f"{told} - {kernel} had run for", " ".join(done.stderr.split()))
+                self.assertIn(waits, " ".join(done.stderr.split()))
+                if which != "works":
+                    hung = self.run_modelled(source, status=124, arguments=(which,))
+                    self.assertIn(f"{waits} does not end", " ".join(hung.stderr.split()))
+        in_call = (f"host thread 0 is in cudaLaunchKernel (endless.cu:{lines['kernel<<<']}); modelled time goes on when "
+                   f"{kernel} has run - {kernel} had run for")
+        done, _ = self.stopped(self.program(source), "all is pending", "--trace", self.work / "endless.sbt", "--device",
+                               "h200", argument="works", told=(in_call,))
+        self.assertIn(in_call, " ".join(done.stderr.split()))
 
     def stuck(self, how, *options, root="kernel waits(int volatile*) on stream 1 had run for"):
         """What is said of the program that stops in this way: in modelled time it is seen to hang, by the

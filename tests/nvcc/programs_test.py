@@ -87,6 +87,26 @@ class Pointers(NvccTest):
                                  "cudaSuccess 1 1 1 1 1\ncudaErrorIllegalAddress\n")
 
 
+    NULL = """
+      #include <cstdio>
+      __global__ void at_times(int* out) { if (threadIdx.x == 3) *static_cast<int*>(nullptr) = 1; out[threadIdx.x] = 1; }
+      __global__ void always(int* out) { int* p = nullptr; *p = out[0]; }
+      int main(int count, char**) {
+        int* out;
+        cudaMalloc(&out, 32 * sizeof(int));
+        count > 1 ? always<<<1, 32>>>(out) : at_times<<<1, 32>>>(out);
+        std::printf("%s\\n", cudaGetErrorName(cudaDeviceSynchronize()));
+      }"""
+
+    def test_an_access_of_the_null_pointer_is_one(self):
+        self.write("a.cu", self.NULL)
+        for level in ("-O0", "-O2", "-G"):
+            for arguments in ([], ["always"]):
+                with self.subTest(level=level, arguments=arguments):
+                    self.nvcc(level, "-w", "-o", "a", "a.cu")
+                    self.assertEqual(self.output("a", *arguments), "cudaErrorIllegalAddress\n")
+
+
 class Processes(NvccTest):
     FORK = """
       #include <cstdio>

@@ -122,15 +122,17 @@ bool driver::keeps_device_lines() const {
 
 // What the device pass adds for the front end.
 arguments driver::device_flags() const {
-  arguments flags = {"-Xclang", "-fcuda-is-device",
-                     // clang has defined it with another value
-                     "-U__CUDA_ARCH__",
-                     "-D__CUDA_ARCH__=" + std::to_string(chosen_architecture(o_) * 10), "-Xclang",
-                     "-ffake-address-space-map",
-                     // nvcc goes on behind the end of a function that returns nothing there.
-                     "-fno-strict-return",
-                     // The pass reads the layout of kernel parameters from the debug information.
-                     "-g"};
+  arguments flags = {
+      "-Xclang", "-fcuda-is-device",
+      // clang has defined it with another value
+      "-U__CUDA_ARCH__", "-D__CUDA_ARCH__=" + std::to_string(chosen_architecture(o_) * 10),
+      "-Xclang", "-ffake-address-space-map",
+      // nvcc goes on behind the end of a function that returns nothing there.
+      "-fno-strict-return",
+      // An access of it is an error on the device, and no place that nobody comes to.
+      "-fno-delete-null-pointer-checks",
+      // The pass reads the layout of kernel parameters from the debug information.
+      "-g"};
   if (!keeps_device_lines())
     add(flags, {"-Xclang", "-dwarf-debug-flags", "-Xclang", "layout-only"});
   for (std::size_t i = 0; i < o_.host_options.size(); ++i) {

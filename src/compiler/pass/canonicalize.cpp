@@ -4,6 +4,7 @@
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
@@ -17,6 +18,7 @@
 #include <llvm/Transforms/Utils/FixIrreducible.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
+#include <llvm/Transforms/Utils/LoopUtils.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 
 #include "compiler/pass/runtime_abi.hpp"
@@ -32,6 +34,18 @@ namespace {
 bool is_context_builtin(const Function& function) {
   return function.isDeclaration() && function.getName().starts_with("__sb_") &&
          !function.getName().starts_with(runtime_prefix) && function.arg_empty();
+}
+
+// A loop without an exit is an endless one: LLVM may not take it for a place that nobody comes to.
+void keep_endless_loops(Function& function) {
+  DominatorTree dominators(function);
+  LoopInfo loops(dominators);
+  for (Loop* loop : loops.getLoopsInPreorder()) {
+    if (loop->hasNoExitBlocks() && loop->getLoopID()) {
+      loop->setLoopID(makePostTransformationMetadata(function.getContext(), loop->getLoopID(),
+                                                     {"llvm.loop.mustprogress"}, {}));
+    }
+  }
 }
 
 }  // namespace
@@ -53,6 +67,9 @@ void prepare_functions(Module& module) {
     }
     if (is_context_builtin(function)) {
       mark_context_builtin(function);
+    }
+    if (!function.isDeclaration()) {
+      keep_endless_loops(function);
     }
     for (Instruction& inst : instructions(function)) {
       auto* call = dyn_cast<CallBase>(&inst);

@@ -78,6 +78,10 @@ class spin_analysis {
         stores_ |= store && !isa<AllocaInst>(getUnderlyingObject(store->getPointerOperand()));
       }
     }
+    // Whoever comes there stays, and the others go on.
+    if (loop_.hasNoExitBlocks()) {
+      return !sleeps_;
+    }
     fenced_ = fenced;
     slice_ = exit_slice(loop_, dominators_);
     counts_ = any_of(slice_, [&](const Instruction* inst) { return places_.is_counter(*inst); });
