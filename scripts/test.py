@@ -109,7 +109,7 @@ def run_build(tally, name, directory, options, jobs, environment, selection):
     again = []
     if 0 < len(failed) <= ASKED_AGAIN_AT_MOST and not all(map(is_reported, failed)):
         step(f"{name}: {len(failed)} failed, asked again")
-        again = ask(ROOT / directory / "test-report-again.xml", "-j", "1", "--rerun-failed")
+        again = ask(ROOT / directory / "test-report-again.xml", "-j", "1", *selection, "--rerun-failed")
     tally.add_junit(name, first, again)
     print(f"{name}: tests took {time.monotonic() - built:.0f} s", flush=True)
 
