@@ -13,7 +13,8 @@ using namespace sb::nvcc;
 
 // An object of three sections: none, the image's, and that of their names.
 std::string object_with(std::string_view section, std::uint64_t size, bool numbers_are_large) {
-  const std::string names = std::string(1, '\0') + std::string(section) + '\0';
+  std::string names(1, '\0');
+  names.append(section).append(1, '\0');
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
   header.e_ident[EI_CLASS] = ELFCLASS64;
