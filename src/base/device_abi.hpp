@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 18;
+inline constexpr std::uint32_t version = 19;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -305,7 +305,11 @@ enum class look_answer : std::uint32_t { goes_on = 0, stops = 1, sleeps = 2 };
   X(std::uint32_t, thread_sleeps, (std::uint32_t thread, std::uint32_t kind, std::uint64_t time))  \
   X(std::uint32_t, thread_is_asleep, (std::uint32_t thread)) /* 1 as long as it is */              \
   /* The back edge of its loop that waits for others, as spin: look_answer. */                     \
-  X(std::uint32_t, thread_looks, (std::uint32_t thread, std::uint64_t seen))
+  X(std::uint32_t, thread_looks, (std::uint32_t thread, std::uint64_t seen))                       \
+  /* clock and global_timer for who waits for no time */                                           \
+  X(std::uint64_t, noted_clock, (void))                                                            \
+  X(std::uint64_t, noted_timer, (void))                                                            \
+  X(void, wait_is_over, (void)) /* a loop that asked for the time saw what it waited for */
 
 struct device_table {
 #define SB_SLOT(type, name, params) void* name;

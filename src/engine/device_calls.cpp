@@ -173,11 +173,19 @@ std::uint64_t pause_end(block& b, std::uint32_t thread, std::uint64_t now, std::
   return b.round_ns(thread) + std::bit_floor(pause_ns(waited));
 }
 
+enum class clock_use : std::uint8_t { may_wait, noted };
+
+// What comes of the clock from here on is another wait.
+void forget_wait(device_thread& t) {
+  t.streak_ns = t.clock_ns;
+  t.pause_ns = 0;
+}
+
 // Nanoseconds on the thread's clock. A loop on it that the compiler could not solve must neither
 // burn a core for each thread nor see time stand still: in loop mode its steps grow with the wait
 // (by one percent), in fiber mode the fiber sleeps in steps. A thread that shares one does so at
 // the back edge of the loop.
-std::uint64_t read_clock(thread_context* self) {
+std::uint64_t read_clock(thread_context* self, clock_use use) {
   block& b = block_of(self);
   const bool has_times = b.has_times();
   device_thread& t = has_times ? b.resumed(self->linear_tid) : thread_of(self);
@@ -186,6 +194,11 @@ std::uint64_t read_clock(thread_context* self) {
   std::uint64_t now = in_loop(b) && !has_times ? loop_now(b, t, real) : b.shown(real, t);
   b.loop.real_ns = real;
   b.loop.waits = 0;
+  if (use == clock_use::noted) {
+    t.clock_ns = std::max(now, t.clock_ns + least_step_ns);
+    forget_wait(t);
+    return t.clock_ns;
+  }
   const std::uint64_t last = has_times ? std::max(t.clock_ns, t.wake_ns) : t.clock_ns;
   if (t.clock_ns != 0 && now < last + streak_gap(b)) {
     if (t.streak++ == 0) t.streak_ns = t.clock_ns;
@@ -210,12 +223,21 @@ std::uint64_t read_clock(thread_context* self) {
   return now;
 }
 
-std::uint64_t clock(thread_context* self) {
-  return cycles_of(read_clock(self), block_of(self).run->device->clock_khz);
+std::uint64_t cycles(thread_context* self, clock_use use) {
+  return cycles_of(read_clock(self, use), block_of(self).run->device->clock_khz);
 }
+std::uint64_t clock(thread_context* self) { return cycles(self, clock_use::may_wait); }
+std::uint64_t noted_clock(thread_context* self) { return cycles(self, clock_use::noted); }
 
-std::uint64_t global_timer(thread_context* self) {
-  return read_clock(self) + global_timer_offset_ns();
+std::uint64_t timer(thread_context* self, clock_use use) {
+  return read_clock(self, use) + global_timer_offset_ns();
+}
+std::uint64_t global_timer(thread_context* self) { return timer(self, clock_use::may_wait); }
+std::uint64_t noted_timer(thread_context* self) { return timer(self, clock_use::noted); }
+
+void wait_is_over(thread_context* self) {
+  block& b = block_of(self);
+  forget_wait(b.has_times() ? b.resumed(self->linear_tid) : thread_of(self));
 }
 
 void wait_until_ns(thread_context* self, std::uint64_t target) {

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 TOOLKIT = pathlib.Path(sys.argv.pop()).resolve()
-PROGRAM = pathlib.Path(__file__).parent / "programs" / "meetings.cu"
+PROGRAMS = pathlib.Path(__file__).parent / "programs"
 
 
 class Meetings(unittest.TestCase):
@@ -16,26 +16,31 @@ class Meetings(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        subprocess.run([TOOLKIT / "bin/nvcc", "-std=c++17", "-o", cls.folder / "program", PROGRAM], check=True,
-                       timeout=120)
+        for name in ("meetings", "noted_times"):
+            subprocess.run([TOOLKIT / "bin/nvcc", "-std=c++17", "-o", cls.folder / name, PROGRAMS / f"{name}.cu"],
+                           check=True, timeout=120)
 
     @classmethod
     def tearDownClass(cls):
         cls.scratch.cleanup()
 
-    def took(self, *arguments):
-        """What the program prints, by name, the same in two runs."""
+    def printed(self, program, *arguments):
+        """The same in two runs."""
         runs = []
         for name in ("first.sbt", "second.sbt"):
-            done = subprocess.run([TOOLKIT / "bin/streambed", "run", self.folder / "program", "--device", "h200", "--quiet",
+            done = subprocess.run([TOOLKIT / "bin/streambed", "run", self.folder / program, "--device", "h200", "--quiet",
                                    "--force", "--trace", self.folder / name, "--", *arguments],
                                   capture_output=True, text=True, timeout=200, cwd=self.folder)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             runs.append((done.stdout, (self.folder / name).read_bytes()))
         self.assertEqual(runs[0][0], runs[1][0])
         self.assertTrue(runs[0][1] == runs[1][1], "the traces differ")
+        return runs[0][0]
+
+    def took(self, *arguments):
+        """By name."""
         found = {}
-        for line in runs[0][0].splitlines():
+        for line in self.printed("meetings", *arguments).splitlines():
             name, us = line.split()
             found.setdefault(name, []).append(float(us))
         return found
@@ -54,6 +59,12 @@ class Meetings(unittest.TestCase):
         self.assertGreater(before, nothing + 100, took)
         self.assertGreater(after, nothing + 100, took)
         self.assertLess(abs(both - before - after + nothing), 5, took)
+
+    def test_times_that_are_written_down_do_not_grow_with_how_often_they_were(self):
+        for how in ("warps", "blocks", "ring", "alone"):
+            with self.subTest(how):
+                first, last = map(int, self.printed("noted_times", how).split())
+                self.assertLess(abs(last - first), 0.1 * first)
 
     def test_threads_that_launch_them_at_the_same_time_are_the_same_twice(self):
         took = self.took("3")

@@ -85,6 +85,53 @@ TEST_P(clocks, a_timeout_on_a_flag_keeps_looking_at_the_flag) {
   EXPECT_GT(result.yields, 10u);
 }
 
+TEST_P(clocks, times_that_end_no_loop_are_noted) {
+  std::vector<long long> times(100);
+  auto result = device.run("writes_times", {1}, {1}, 0, times.data(), 100);
+  EXPECT_EQ(result.noted_reads, 100u);
+  EXPECT_EQ(result.clock_reads, 100u);
+  std::vector<float> p(100);
+  long long spent = 0;
+  result = device.run("adds_up_times", {1}, {1}, 0, p.data(), &spent, 100);
+  EXPECT_EQ(result.noted_reads, 200u);
+  EXPECT_EQ(result.clock_reads, 200u);
+  EXPECT_EQ(spent, 100 * 20);
+}
+
+TEST_P(clocks, a_wait_is_over_when_what_it_waited_for_has_come) {
+  std::vector<int> flags(10, 1), got(10);
+  auto result = device.run("waits_in_turn", {1}, {1}, 0, flags.data(), 10, 1000ll, got.data());
+  EXPECT_EQ(result.waits_over, 10u);
+  EXPECT_EQ(result.noted_reads, result.clock_reads);  // each wait's beginning
+  EXPECT_THAT(got, testing::Each(1));
+  flags[4] = 0;
+  result = device.run("waits_in_turn", {1}, {1}, 0, flags.data(), 10, 1000ll, got.data());
+  EXPECT_EQ(result.waits_over, 4u);
+  EXPECT_EQ(result.noted_reads, 5u);
+  EXPECT_GT(result.clock_reads, 20u);
+  EXPECT_EQ(got[4], -1);
+}
+
+TEST_P(clocks, a_loop_that_the_clock_ends_by_way_of_memory_waits_for_it) {
+  std::vector<int> rounds(64);
+  auto result = device.run("one_reads_for_all", {1}, {64}, 0, 1000ll, rounds.data());
+  EXPECT_GT(rounds[0], 10);
+  EXPECT_THAT(rounds, testing::Each(rounds[0]));
+  EXPECT_LE(result.noted_reads, 64u);  // when they begin
+}
+
+TEST_P(clocks, a_wait_goes_on_behind_a_loop_that_looked_at_all_in_vain) {
+  std::vector<int> flags(5);
+  int found = 0;
+  auto result = device.run("looks_at_many", {1}, {1}, 0, flags.data(), 5, 1000ll, &found);
+  EXPECT_EQ(found, -1);
+  EXPECT_EQ(result.waits_over, 0u);
+  EXPECT_LE(result.noted_reads, 1u);
+  flags[3] = 1;
+  device.run("looks_at_many", {1}, {1}, 0, flags.data(), 5, 1000ll, &found);
+  EXPECT_EQ(found, 3);
+}
+
 INSTANTIATE_TEST_SUITE_P(levels, clocks, testing::Values(".O0", ".O2"),
                          [](const auto& info) { return std::string(info.param + 1); });
 

@@ -58,7 +58,10 @@ SB_API_FN cudaMallocFromPoolAsync(Type** ptr, size_t size, cudaMemPool_t memPool
 }
 
 /* Symbols. */
-#define SB_SYMBOL(symbol) reinterpret_cast<const void*>(&reinterpret_cast<const char&>(symbol))
+/* Of any type, also a volatile one or one with an operator& of its own. */
+#define SB_SYMBOL(symbol)        \
+  reinterpret_cast<const void*>( \
+      &const_cast<const char&>(reinterpret_cast<const volatile char&>(symbol)))
 template <typename Type>
 SB_API_FN cudaGetSymbolAddress(void** devPtr, const Type& symbol) {
   return ::cudaGetSymbolAddress(devPtr, SB_SYMBOL(symbol));

@@ -32,8 +32,7 @@ slot_effect effect_of(slot which) {
 
 // Or knows it, since it waits for one.
 bool asks_time(slot which) {
-  return which == slot::clock || which == slot::global_timer || which == slot::wait_until ||
-         which == slot::wait_until_timer;
+  return tells_time(which) || which == slot::wait_until || which == slot::wait_until_timer;
 }
 
 bool is_observable(const Instruction& inst) {
@@ -45,6 +44,9 @@ bool is_observable(const Instruction& inst) {
       switch (*which) {
         case slot::clock:
         case slot::global_timer:
+        case slot::noted_clock:
+        case slot::noted_timer:
+        case slot::wait_is_over:
         case slot::wait_until:
         case slot::wait_until_timer:
         case slot::nanosleep:
@@ -132,8 +134,8 @@ bool waits_before_effects(const Function& body, const DenseSet<const Function*>&
 // Calls that answer the same for every thread of a block, or only let its time pass.
 bool is_same_for_all(const CallBase& call) {
   if (auto which = called_slot(call)) {
-    return effect_of(*which) == slot_effect::waits || *which == slot::clock ||
-           *which == slot::global_timer;
+    return effect_of(*which) == slot_effect::waits || tells_time(*which) ||
+           *which == slot::wait_is_over;
   }
   const Function* callee = call.getCalledFunction();
   if (!callee) {

@@ -13,10 +13,13 @@ class slicing {
   slicing(const Loop& loop, const DominatorTree& dominators)
       : loop_(loop), dominators_(dominators) {}
 
-  loop_slice collect() {
+  loop_slice collect(function_ref<bool(const BasicBlock&)> counts) {
     SmallVector<BasicBlock*, 8> exiting;
     loop_.getExitingBlocks(exiting);
     for (BasicBlock* block : exiting) {
+      if (!counts(*block)) {
+        continue;
+      }
       add_condition(block);
       add_control(block, loop_.getHeader());
     }
@@ -104,7 +107,12 @@ class slicing {
 }  // namespace
 
 loop_slice exit_slice(const Loop& loop, const DominatorTree& dominators) {
-  return slicing(loop, dominators).collect();
+  return exit_slice(loop, dominators, [](const BasicBlock&) { return true; });
+}
+
+loop_slice exit_slice(const Loop& loop, const DominatorTree& dominators,
+                      function_ref<bool(const BasicBlock&)> counts) {
+  return slicing(loop, dominators).collect(counts);
 }
 
 }  // namespace sb::pass

@@ -50,7 +50,7 @@ bool only_looks(const Instruction& inst) {
   if (auto* call = dyn_cast<CallBase>(&inst)) {
     const auto which = lowered_slot(*call);
     return lets_others_run(inst) || which == slot::nanosleep || which == slot::self ||
-           which == slot::clock || which == slot::global_timer || isa<IntrinsicInst>(call);
+           (which && tells_time(*which)) || isa<IntrinsicInst>(call);
   }
   return isa<LoadInst>(inst) || !inst.mayWriteToMemory();  // a volatile load may, for LLVM
 }

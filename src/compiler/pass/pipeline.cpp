@@ -38,6 +38,7 @@
 #include "compiler/pass/maths.hpp"
 #include "compiler/pass/meetings.hpp"
 #include "compiler/pass/memory_limits.hpp"
+#include "compiler/pass/noted_times.hpp"
 #include "compiler/pass/other_memory.hpp"
 #include "compiler/pass/parameter_layout.hpp"
 #include "compiler/pass/resource_estimate.hpp"
@@ -295,6 +296,9 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
 
   // How threads wait, and so how a block runs.
   solve_clock_loops(module, functions);
+  for (const kernel& one : kernels) {
+    note_times(*one.body, functions);
+  }
   yield_in_spin_loops(module, functions);
   for (kernel& one : kernels) {
     meet_at_volatile_stores(*one.body);

@@ -138,6 +138,11 @@ bool is_convergent(slot which) {
   }
 }
 
+bool tells_time(slot which) {
+  return which == slot::clock || which == slot::global_timer || which == slot::noted_clock ||
+         which == slot::noted_timer;
+}
+
 Value* load_slot(IRBuilderBase& builder, slot which) {
   Module& module = *builder.GetInsertBlock()->getModule();
   auto* pointer = builder.getPtrTy();

@@ -42,6 +42,8 @@ llvm::FunctionCallee runtime_function(llvm::Module& module, slot which, llvm::Ty
 // Operations that threads do together: a copy of one on a second path would be another meeting
 // point.
 bool is_convergent(slot which);
+// Reads of one of the clocks, whatever for.
+bool tells_time(slot which);
 
 // What a thread is never changes while it runs: reading it costs nothing and depends on nothing.
 void mark_context_builtin(llvm::Function& function);

@@ -227,6 +227,13 @@ std::uint64_t clock_slot(thread_context* self) {
   return clock_of(self) += 20;
 }
 
+std::uint64_t noted_clock(thread_context* self) {
+  ++machine.result.noted_reads;
+  return clock_slot(self);
+}
+
+void wait_is_over(thread_context*) { ++machine.result.waits_over; }
+
 void note_clock(std::uint64_t now) { machine.result.cycles = std::max(machine.result.cycles, now); }
 
 void wait_until(thread_context* self, std::uint64_t cycles) {
@@ -436,6 +443,9 @@ abi::device_table make_table() {
   set(table.thread_sleeps, &thread_sleeps);
   set(table.thread_is_asleep, &thread_is_asleep);
   set(table.thread_looks, &thread_looks);
+  set(table.noted_clock, &noted_clock);
+  set(table.noted_timer, &noted_clock);
+  set(table.wait_is_over, &wait_is_over);
   return table;
 }
 

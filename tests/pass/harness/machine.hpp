@@ -27,6 +27,8 @@ struct outcome {
   std::set<std::uint64_t> seen;      // what spinning loops told
   std::uint64_t waits = 0;           // calls of wait_until, wait_until_timer, nanosleep
   std::uint64_t clock_reads = 0;
+  std::uint64_t noted_reads = 0;  // of a clock, of those that nobody waits for
+  std::uint64_t waits_over = 0;
   abi::kernel_counts counts = {};                  // run_counted
   std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order
   std::uint64_t issued = 0, steps = 0, loads = 0;  // run_counted: of all threads

@@ -112,3 +112,57 @@ extern "C" __global__ void call_then_write(long long n, int* p) {
   wait_in_call(n);
   *p = 1;
 }
+
+// Times that are only written down.
+extern "C" __global__ void writes_times(long long* times, int n) {
+  for (int i = 0; i < n; ++i) times[i] = clock64();
+}
+extern "C" __global__ void adds_up_times(float* p, long long* spent, int n) {
+  long long total = 0;
+  for (int i = 0; i < n; ++i) {
+    long long start = clock64();
+    p[i] = p[i] * 2 + 1;
+    total += clock64() - start;
+  }
+  *spent = total;
+}
+// One wait after another, each with a limit of its own.
+extern "C" __global__ void waits_in_turn(volatile int* flags, int n, long long limit, int* got) {
+  for (int i = 0; i < n; ++i) {
+    long long start = clock64();
+    while (flags[i] == 0) {
+      if (clock64() - start > limit) {
+        got[i] = -1;
+        return;
+      }
+    }
+    got[i] = 1;
+  }
+}
+// What one thread reads ends the loop of all.
+extern "C" __global__ void one_reads_for_all(long long limit, int* rounds) {
+  __shared__ long long now;
+  long long start = clock64();
+  int i = 0;
+  for (;; ++i) {
+    if (threadIdx.x == 0) now = clock64();
+    __syncthreads();
+    if (now - start > limit) break;
+    __syncthreads();
+  }
+  rounds[threadIdx.x] = i;
+}
+// The inner loop ends at its count: nothing has come.
+extern "C" __global__ void looks_at_many(volatile int* flags, int n, long long limit, int* found) {
+  long long start = clock64();
+  *found = -1;
+  for (;;) {
+    for (int i = 0; i < n; ++i) {
+      if (flags[i] != 0) {
+        *found = i;
+        return;
+      }
+      if (clock64() - start > limit) return;
+    }
+  }
+}
