@@ -32,6 +32,56 @@ const trace::byte_range* on_host(const trace::trace& t, number copy) {
   return nullptr;
 }
 
+// Memory that one call pins.
+struct piece {
+  std::uint64_t bytes = 0;
+  number first = none;  // of the copies that use it
+};
+
+// Of memory that the trace does not know, what a line copies is one.
+std::vector<piece> pieces_of(const trace::trace& t, const std::vector<number>& copies) {
+  std::map<number, piece> unknown;  // by line
+  std::vector<std::pair<const trace::byte_range*, number>> used;
+  for (const number i : copies) {
+    if (const trace::byte_range* r = on_host(t, i); r != nullptr) {
+      used.emplace_back(r, i);
+      continue;
+    }
+    piece& one = unknown[place_of(t, i)];
+    one.bytes += t.operations[i].bytes;
+    one.first = std::min(one.first, i);
+  }
+  std::vector<piece> pieces;
+  for (const auto& [line, one] : unknown) pieces.push_back(one);
+  std::sort(used.begin(), used.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.first->allocation, a.first->offset) <
+           std::pair(b.first->allocation, b.first->offset);
+  });
+  for (std::size_t i = 0; i < used.size();) {
+    const trace::byte_range& begin = *used[i].first;
+    std::uint64_t end = begin.offset;
+    piece one;
+    for (; i < used.size(); ++i) {
+      const auto& [r, copy] = used[i];
+      if (r->allocation != begin.allocation || r->offset > end) break;
+      end = std::max(end, r->offset + r->bytes);
+      one.first = std::min(one.first, copy);
+    }
+    one.bytes = end - begin.offset;
+    pieces.push_back(one);
+  }
+  return pieces;
+}
+
+nanoseconds time_of(const trace::trace& t, const char* call, std::uint64_t bytes,
+                    double bytes_per_ns) {
+  return rounded_ns(call_cost_ns(timing_of(t), call) + static_cast<double>(bytes) / bytes_per_ns);
+}
+
+nanoseconds time_in_place(const trace::trace& t, const piece& one) {
+  return time_of(t, "cudaHostRegister", one.bytes, timing_of(t).register_bytes_per_ns);
+}
+
 // The thread waits for an operation in front of its own code before a step.
 void wait_first(const trace::trace& t, step& s, number operation) {
   const timing_profile& timing = timing_of(t);
@@ -54,33 +104,23 @@ bool comes_back(const trace::trace& t, const program& p, number sent, number bac
 }  // namespace
 
 pinning pinning_of(const trace::trace& t, const std::vector<number>& copies) {
-  std::map<number, std::uint64_t> by_line;
-  std::set<number> seen;
-  for (const number i : copies) {
-    const trace::operation& o = t.operations[i];
-    const trace::byte_range* piece = on_host(t, i);
-    if (piece != nullptr && !seen.insert(piece->allocation).second) continue;
-    by_line[o.call < t.calls.size() ? t.calls[o.call].place : none] += o.bytes;
-  }
-  const timing_profile& timing = timing_of(t);
   pinning p;
-  for (const auto& [line, bytes] : by_line) {
-    const auto n = static_cast<double>(bytes);
-    p.bytes += bytes;
-    p.allocate += rounded_ns(call_cost_ns(timing, "cudaMallocHost") + n / timing.pin_bytes_per_ns);
-    p.in_place +=
-        rounded_ns(call_cost_ns(timing, "cudaHostRegister") + n / timing.register_bytes_per_ns);
+  for (const piece& one : pieces_of(t, copies)) {
+    ++p.pieces;
+    p.bytes += one.bytes;
+    p.allocate += time_of(t, "cudaMallocHost", one.bytes, timing_of(t).pin_bytes_per_ns);
+    p.in_place += time_in_place(t, one);
   }
   return p;
 }
 
+// What several threads use, the one pins whose copy was issued first.
 void add_pinning(const trace::trace& t, program& p, const std::vector<number>& copies) {
   const std::vector<step_place> where = issuers(p);
-  std::map<number, std::vector<number>> by_thread;
-  for (const number i : copies)
-    if (where[i].thread != none) by_thread[where[i].thread].push_back(i);
-  for (const auto& [thread, own] : by_thread)
-    p.threads[thread].front().gap += pinning_of(t, own).in_place;
+  for (const piece& one : pieces_of(t, copies)) {
+    const number thread = where[one.first].thread;
+    if (thread != none) p.threads[thread].front().gap += time_in_place(t, one);
+  }
 }
 
 void wait_before_reuse(const trace::trace& t, program& p, const std::vector<number>& copies) {
@@ -105,12 +145,24 @@ void wait_before_reuse(const trace::trace& t, program& p, const std::vector<numb
   }
 }
 
+namespace {
+
+// "32 MiB in 8 pieces of memory, a call for each"
+std::string memory_of(const pinning& pins) {
+  const std::string bytes = text_of_bytes(pins.bytes);
+  return pins.pieces == 1
+             ? bytes
+             : fmt::format("{} in {} pieces of memory, a call for each", bytes, pins.pieces);
+}
+
+}  // namespace
+
 std::string words_of(const pinning& pins, nanoseconds cost) {
   return fmt::format(
       "Pin that memory once, before the first copy: cudaHostRegister takes about {} for {}, which "
       "the cost counts; cudaMallocHost instead of malloc takes {}{}. The call then returns before "
       "the copy is done: wait for it before the host writes or reads the memory.",
-      text_of_time(pins.in_place), text_of_bytes(pins.bytes), text_of_time(pins.allocate),
+      text_of_time(pins.in_place), memory_of(pins), text_of_time(pins.allocate),
       pins.allocate < cost + pins.in_place ? "" : ", more than this run gains");
 }
 
@@ -123,8 +175,8 @@ std::string words_of_use(const pinning& pins, nanoseconds gain, std::size_t copi
       "pays, "
       "from about {} such copies on. The call then returns before the copy is done: wait "
       "for it before the host writes or reads the memory.",
-      text_of_time(pins.in_place), text_of_bytes(pins.bytes), text_of_time(pins.allocate),
-      text_of_time(gain), copies, copies == 1 ? "y" : "ies", from);
+      text_of_time(pins.in_place), memory_of(pins), text_of_time(pins.allocate), text_of_time(gain),
+      copies, copies == 1 ? "y" : "ies", from);
 }
 
 }  // namespace sb::analysis

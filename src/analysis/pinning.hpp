@@ -10,9 +10,10 @@
 
 namespace sb::analysis {
 
-// Each piece of memory once; with one call for all that a line copies, since a trace does not say
-// whether pieces lie side by side.
+// Each piece of memory once, with a call of its own: what lies side by side is one, and what lies
+// apart is not, since that may be memory that the program has from several allocations.
 struct pinning {
+  std::size_t pieces = 0;
   std::uint64_t bytes = 0;
   nanoseconds in_place = 0;  // cudaHostRegister
   nanoseconds allocate = 0;  // cudaMallocHost

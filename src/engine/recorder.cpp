@@ -275,19 +275,32 @@ bool recorder::add_range(const void* address, std::size_t bytes, trace::access h
   return true;
 }
 
-// Pageable memory is no allocation of the runtime's. Each piece of it that copies use counts as
-// one, so that it can be told whether they use the same memory again or other memory.
+// Pageable memory is no allocation of the runtime's. What copies use of it counts as one as far as
+// it lies side by side, so that it can be told whether they use the same memory again or other
+// memory, and how many pieces there are. Only what begins in one or at its end belongs to it:
+// numbers are not given anew, and offsets begin with the first. Two allocations of the heap are
+// always apart, by its notes between them.
 void recorder::add_pageable(const void* address, std::size_t bytes, trace::access how) {
   constexpr std::size_t most = 4096;  // of a program that copies from ever new places
   if (bytes == 0) return;
   auto found = pageable_.find({address, bytes});
   if (found == pageable_.end()) {
     if (pageable_.size() == most) return;
-    const trace::number piece = out_->allocated(trace::memory_kind::pageable, trace::none, bytes,
-                                                since(clock_()), present().number);
-    found = pageable_.emplace(std::pair(address, bytes), piece).first;
+    const auto begin = reinterpret_cast<std::uintptr_t>(address), end = begin + bytes;
+    auto next = side_by_side_.upper_bound(begin);
+    auto in = next == side_by_side_.begin() ? side_by_side_.end() : std::prev(next);
+    if (in == side_by_side_.end() || in->second.end < begin) {
+      const trace::number piece = out_->allocated(trace::memory_kind::pageable, trace::none, bytes,
+                                                  since(clock_()), present().number);
+      in = side_by_side_.emplace_hint(next, begin, pageable_memory{end, piece});
+    }
+    in->second.end = std::max(in->second.end, end);
+    while (next != side_by_side_.end() && next->second.end <= end) next = side_by_side_.erase(next);
+    found =
+        pageable_.emplace(std::pair(address, bytes), std::pair(in->second.piece, begin - in->first))
+            .first;
   }
-  ranges_.push_back({found->second, 0, bytes, how, true});
+  ranges_.push_back({found->second.first, found->second.second, bytes, how, true});
 }
 
 // Variables of the device are no allocations.

@@ -404,7 +404,13 @@ class recorder final : public allocation_observer {
   std::vector<stream_notes> streams_;  // by id; some have none
   std::vector<std::uint32_t> busy_;    // blocking streams whose last operation may be pending
   std::map<std::uint32_t, std::uint32_t> legacy_;  // by device
-  std::map<std::pair<const void*, std::size_t>, trace::number> pageable_;
+  struct pageable_memory {
+    std::uintptr_t end = 0;
+    trace::number piece = trace::none;
+  };
+  std::map<std::uintptr_t, pageable_memory> side_by_side_;  // by its first byte
+  // What copies used: the piece that it is in, and where.
+  std::map<std::pair<const void*, std::size_t>, std::pair<trace::number, std::uint64_t>> pageable_;
   id_ring<node> commands_;               // pending ones
   std::vector<device_engines> engines_;  // by device
   // By device: of the kernels that run, the one with most threads. Another one may wait for room

@@ -6,7 +6,7 @@
 // that are over; `before` has a wait too that comes before its record, for an event that is made
 // where another one was. `registers` pins buffers of its own in a loop and keeps them. `rows`
 // copies and sets rows, with gaps between them and without. `pageable` copies the same two buffers
-// again and again. `asks` asks
+// again and again, `beside` parts of one buffer. `asks` asks
 // whether a kernel is over until it is, and prints how often; `turns` asks after several things in
 // turn, one of which is over before.
 #include <cuda_runtime.h>
@@ -76,6 +76,12 @@ int main(int argc, char** argv) {
         cudaMemcpyAsync(a, one->data(), 4096, cudaMemcpyHostToDevice, s);
       cudaMemcpyAsync(first.data(), a, 2048, cudaMemcpyDeviceToHost, s);
     }
+    return cudaDeviceSynchronize();
+  }
+  if (std::strcmp(how, "beside") == 0) {
+    std::vector<char> all(1 << 15);
+    for (const int at : {8192, 12288, 14336, 18433, 7168, 8192})
+      cudaMemcpyAsync(a, all.data() + at, at == 7168 ? 1024 : 4096, cudaMemcpyHostToDevice, s);
     return cudaDeviceSynchronize();
   }
   if (std::strcmp(how, "asks") == 0) {
