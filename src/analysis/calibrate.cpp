@@ -247,13 +247,16 @@ void time_host(const trace::trace& recorded, program& p) {
   const thread_order order(recorded, p);
   for (number thread = 0; thread < p.threads.size(); ++thread) {
     nanoseconds end = 0;
-    for (step& s : p.threads[thread]) {
+    for (std::size_t i = 0; i < p.threads[thread].size(); ++i) {
+      step& s = p.threads[thread][i];
       const trace::call& c = recorded.calls[s.call];
-      s.pauses = order.pauses(thread, end, c.begin);
+      s.pauses = order.pauses(thread, i);
+      if (!s.pauses.empty()) end = s.pauses.back().to;
       s.gap = c.begin - std::min(c.begin, end);
       end = std::max(end, c.end);
       time_step(recorded, p, c, s);
     }
+    p.last_pauses.push_back(order.pauses(thread, p.threads[thread].size()));
     last = std::max(last, end);
   }
   for (const trace::operation& o : recorded.operations) {
@@ -261,6 +264,7 @@ void time_host(const trace::trace& recorded, program& p) {
   }
   p.tail = recorded.end - std::min(recorded.end, last);
   add_hand_overs(recorded, p);
+  leave_out_needless_pauses(p);
 }
 
 // How far the replay's operations end from where the recorded ones did, all of them together.

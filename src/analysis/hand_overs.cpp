@@ -65,12 +65,20 @@ class hand_overs {
           if (!is_handed_over(p.what) || p.until.calls == 0) continue;
           const place other = place_of(p.until.thread, p.until.calls - 1);
           const std::ptrdiff_t turns = turn_of(at, i) - turn_of(other, p.until.calls - 1);
-          const auto known = found[at][other].emplace(turns, p.until.after).first;
-          known->second = std::min(known->second, p.until.after);
+          const nanoseconds behind = behind_call(p.until);
+          const auto known = found[at][other].emplace(turns, behind).first;
+          known->second = std::min(known->second, behind);
         }
       }
     }
     return found;
+  }
+
+  // How long behind the last of the other one's calls.
+  [[nodiscard]] nanoseconds behind_call(const thread_point& p) const {
+    if (p.pauses == 0) return p.after;
+    const nanoseconds from = pauses_before(program_, p.thread, p.calls)[p.pauses - 1].to;
+    return from - before(p.thread, p.calls) + p.after;
   }
 
   // From where on a thread could have come to its step.
@@ -95,14 +103,15 @@ class hand_overs {
       const nanoseconds reached =
           recorded_.calls[program_.threads[other.thread][call].call].end + apart.second;
       if (reached > recorded_.calls[s.call].begin) return;  // it did not wait for that
-      all.push_back({mine[turn], {other.thread, call + 1, apart.second}, reached});
+      all.push_back({mine[turn], {other.thread, call + 1, 0, apart.second}, reached});
     }
     for (const late& one : all) {
       step& s = program_.threads[at.thread][one.step];
       const nanoseconds from = before(at.thread, one.step);
       const nanoseconds own = one.reached > from ? std::min(s.gap, one.reached - from) : 0;
       s.gap -= own;
-      s.pauses.push_back({own, one.until, trace::awaited::memory, from + own});
+      const nanoseconds since = from + own;
+      s.pauses.push_back({own, one.until, trace::awaited::memory, since, since});
     }
   }
 

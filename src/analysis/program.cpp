@@ -224,6 +224,12 @@ double share_of_device(const trace::trace& t, number operation) {
                            static_cast<double>(blocks_at_once(device_of(t, o), shape)));
 }
 
+const std::vector<thread_pause>& pauses_before(const program& p, number thread, std::size_t step) {
+  static const std::vector<thread_pause> no_pauses;
+  if (step < p.threads[thread].size()) return p.threads[thread][step].pauses;
+  return thread < p.last_pauses.size() ? p.last_pauses[thread] : no_pauses;
+}
+
 nanoseconds waking::after(nanoseconds waited, const command& ended) const {
   const bool large = ended.kind == command_kind::copy && ended.bytes >= separate_copy_bytes;
   return waited >= long_wait || (waited > 0 && large) ? late : soon;

@@ -57,11 +57,12 @@ struct issue {
   bringing brings = bringing::nothing;
 };
 
-// Where a thread is `after` the end of so many of its calls; without any, a moment of the run. Or
-// where a host function is, `after` its begin.
+// Where a thread is `after` the end of so many of its calls, and of so many of the pauses behind
+// them; without any, a moment of the run. Or where a host function is, `after` its begin.
 struct thread_point {
   number thread = none;
   std::size_t calls = 0;
+  std::size_t pauses = 0;
   nanoseconds after = 0;
   number function = none;
 };
@@ -72,7 +73,7 @@ struct thread_pause {
   nanoseconds before = 0;  // the program's own code
   thread_point until;
   trace::awaited what = trace::awaited::thread;
-  nanoseconds since = 0;  // as it was recorded
+  nanoseconds since = 0, to = 0;  // as it was recorded
 };
 
 // A call of a host thread:
@@ -145,8 +146,14 @@ struct program {
   std::vector<program_stream> streams;
   std::vector<task> tasks;                 // numbered as the trace's operations
   std::vector<std::vector<step>> threads;  // numbered as the trace's threads
-  nanoseconds tail = 0;                    // from the last end to the end of the run
+  // Of each thread behind its last call, as far as others wait for what it does there.
+  std::vector<std::vector<thread_pause>> last_pauses;
+  nanoseconds tail = 0;  // from the last end to the end of the run
 };
+
+// In front of that step; behind the last call, where there is none.
+[[nodiscard]] const std::vector<thread_pause>& pauses_before(const program& p, number thread,
+                                                             std::size_t step);
 
 // How many times one after another the device takes blocks of this kernel when it is alone.
 [[nodiscard]] std::uint32_t waves_of(const sched::device_limits& device, const kernel_shape& shape);

@@ -21,6 +21,7 @@ replay_run::replay_run(const program& p, record_waits waits)
       running_(p.tasks.size(), 0),
       threads_(p.threads.size()),
       pausing_(p.threads.size()),
+      paused_(p.threads.size()),
       last_in_stream_(p.streams.size(), none) {
   result_.operations.resize(p.tasks.size());
   result_.steps.resize(p.threads.size());
@@ -57,7 +58,7 @@ bool replay_run::outdated(const event& e) const {
 
 timing replay_run::go() {
   for (number i = 0; i < threads_.size(); ++i) {
-    if (!program_.threads[i].empty()) {
+    if (!program_.threads[i].empty() || !pauses_before(program_, i, 0).empty()) {
       at(0, event_kind::thread_goes_on, i);
     }
   }

@@ -82,30 +82,43 @@ void replay_run::advance(number thread) {
         t.at = stage::pauses;
         t.pause = 0;
         ++t.step;
-        for (const number other : std::exchange(pausing_[thread], {})) {
-          at(now_, event_kind::thread_goes_on, other);
-        }
+        let_on(thread);
         break;
     }
   }
+  pause(thread);
 }
 
-// When a thread comes to that point; never: it has not made its last call before that, or the host
-// function has not begun.
+// Those that wait until this one is further look again.
+void replay_run::let_on(number thread) {
+  for (const number other : std::exchange(pausing_[thread], {}))
+    at(now_, event_kind::thread_goes_on, other);
+}
+
+// When a thread comes to that point; never: it has not made its last call before that, has not
+// ended its last pause, or the host function has not begun.
 nanoseconds replay_run::reached(const thread_point& p) const {
   if (p.function != none) {
     const nanoseconds begin = result_.operations[p.function].started;
     return begin == never ? never : begin + p.after;
   }
-  if (p.calls == 0) return p.after;
-  return threads_[p.thread].step >= p.calls ? result_.steps[p.thread][p.calls - 1].end + p.after
-                                            : never;
+  if (p.thread == none) return 0;
+  const thread_state& t = threads_[p.thread];
+  if (t.step < p.calls) return never;
+  const nanoseconds called = p.calls == 0 ? 0 : result_.steps[p.thread][p.calls - 1].end;
+  // A change may have left some of the pauses out.
+  const std::size_t pauses = std::min(p.pauses, pauses_before(program_, p.thread, p.calls).size());
+  if (pauses == 0) return called + p.after;
+  const auto& steps = paused_[p.thread];
+  const auto ends = steps.find(p.calls);
+  if (ends == steps.end() || ends->second.size() < pauses) return never;
+  return ends->second[pauses - 1] + p.after;
 }
 
 // Takes a thread through its pauses before a call. False: it comes back here later.
 bool replay_run::pause(number thread) {
   thread_state& t = threads_[thread];
-  const std::vector<thread_pause>& pauses = program_.threads[thread][t.step].pauses;
+  const std::vector<thread_pause>& pauses = pauses_before(program_, thread, t.step);
   while (t.pause < pauses.size()) {
     const thread_pause& p = pauses[t.pause];
     if (!std::exchange(t.pauses, true) && p.before != 0) {
@@ -122,6 +135,8 @@ bool replay_run::pause(number thread) {
     }
     t.pauses = false;
     ++t.pause;
+    paused_[thread][t.step].push_back(std::max(now_, when));
+    let_on(thread);
     if (when > now_) {
       at(when, event_kind::thread_goes_on, thread);
       return false;

@@ -64,6 +64,7 @@ class replay_run {
           shared_device::piece_id piece = shared_device::none);
   void advance(number thread);
   bool pause(number thread);
+  void let_on(number thread);
   bool take(number thread, number lock);
   void let_go(number thread, number lock);
   [[nodiscard]] nanoseconds reached(const thread_point& p) const;
@@ -109,6 +110,8 @@ class replay_run {
   std::vector<std::uint64_t> blocks_left_, running_;  // of kernels
   std::vector<thread_state> threads_;
   std::vector<std::vector<number>> pausing_;  // by thread: those that wait until it is further
+  // By thread and step: when its pauses ended, or will.
+  std::vector<std::map<std::size_t, std::vector<nanoseconds>>> paused_;
   std::map<number, std::vector<number>> awaiting_functions_;  // threads, by the operation
   struct lock_state {
     number holder = none;

@@ -118,6 +118,16 @@ trace::trace arbitrary::records() {
   }
   for (std::size_t i = 0; i < operations; ++i) t.operations.push_back(operation(t, operations));
   t.end = up_to(1000000);
+  for (std::uint64_t i = one_in(2) ? 0 : up_to(30); i > 0; --i) {
+    t.head.clock = trace::clock_kind::modelled;
+    const nanoseconds begin = up_to(1000000);
+    t.thread_waits.push_back({.thread = some(t.threads.size()),
+                              .other = some(t.threads.size()),
+                              .begin = begin,
+                              .end = one_in(3) ? begin : begin + up_to(100000),
+                              .what = static_cast<trace::awaited>(up_to(5)),
+                              .function = one_in(5) ? some(operations) : none});
+  }
   return t;
 }
 

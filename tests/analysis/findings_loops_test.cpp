@@ -197,6 +197,38 @@ trace::trace kernels_and_waits(trace::memory_kind memory) {
   return b.run();
 }
 
+// The same; in each turn the host joins a thread that takes `own`, and makes the next one.
+trace::trace kernels_and_waits_with_threads(nanoseconds own) {
+  program_builder b;
+  const number s = b.stream();
+  const number data = b.allocation(trace::memory_kind::device, 1 << 20);
+  std::vector<trace::thread_wait> waits;
+  nanoseconds made = 0, called = 0;
+  for (number i = 1; i <= turns; ++i) {
+    const nanoseconds begin = std::max(called, made + own);
+    waits.push_back({i, 0, made, made});
+    if (begin > called) waits.push_back({.thread = 0, .other = i, .begin = called, .end = begin});
+    b.host_code(begin - called);
+    b.line(90).kernel(s, "work", 20_us);
+    b.writes(data);
+    b.line(91).synchronize(s);
+    made = begin;
+    called = begin + 24_us;
+  }
+  trace::trace t = b.run();
+  EXPECT_EQ(t.calls.back().end, called);
+  t.threads.resize(turns + 1);
+  t.thread_waits = waits;
+  t.head.clock = trace::clock_kind::modelled;
+  return t;
+}
+
+TEST(FindingsOfLoops, AWaitIsHiddenBehindThreadsThatTheLoopMakesAndJoins) {
+  found(kernels_and_waits_with_threads(0), "wait-in-loop");
+  expect_without(kernels_and_waits_with_threads(50_us), "wait-in-loop");
+  expect_without(kernels_and_waits_with_threads(200_us), "wait-in-loop");
+}
+
 TEST(FindingsOfLoops, AWaitBehindKernelsThatUseTheHostsMemoryIsHealthy) {
   expect_without(kernels_and_waits(trace::memory_kind::managed), "wait-in-loop");
   expect_without(kernels_and_waits(trace::memory_kind::pinned), "wait-in-loop");

@@ -387,6 +387,80 @@ TEST(Replay, AThreadBeginsWhenItsMakerLetsIt) {
   EXPECT_EQ(later.end, before.end + 30_us);
 }
 
+// A thread waits for one that it made, makes another one, and calls; in each turn. They call
+// nothing, and take `own` from their beginning.
+trace::trace made_in_turn(nanoseconds own) {
+  constexpr number turns = 6;
+  program_builder b;
+  const number s = b.stream();
+  std::vector<trace::thread_wait> waits;
+  nanoseconds made = 5_us, called = 0;
+  for (number turn = 1; turn <= turns; ++turn) {
+    waits.push_back({turn, 0, made, made});
+    const nanoseconds begin = made + own;
+    waits.push_back({.thread = 0, .other = turn, .begin = std::max(called, made), .end = begin});
+    made = begin;
+    b.host_code(begin - called);
+    b.kernel(s, "work", 20_us);
+    b.synchronize();
+    called = begin + b.launch_cost + b.lag + 20_us + b.sync_cost;
+  }
+  trace::trace t = b.run();
+  EXPECT_EQ(t.calls.back().end, called);
+  t.threads.resize(turns + 1);
+  t.thread_waits = waits;
+  return t;
+}
+
+TEST(Replay, AThreadThatIsMadeByOneThatWaitedBeginsBehindThat) {
+  const trace::trace t = made_in_turn(200_us);
+  expect_same_times(t);
+  program p = program_of(t);
+  const timing before = replay(p);
+  // Whatever the calls take less, the threads that are made take as long one after another.
+  for (task& one : p.tasks) one.duration -= std::min<nanoseconds>(one.duration, 15_us);
+  EXPECT_EQ(replay(p).end, before.end - 15_us);
+}
+
+// A thread that calls nothing waits for this one's first turn and works for the second.
+TEST(Replay, AThreadThatCallsNothingWaitsForOthersToo) {
+  program_builder b;
+  const number s = b.stream();
+  const number first = b.kernel(s, "first", 50_us);
+  b.synchronize();
+  b.host_code(200_us);
+  const number last = b.kernel(s, "last", 20_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  const nanoseconds done = t.calls[1].end;
+  t.threads.resize(2);
+  t.thread_waits = {{.thread = 1, .other = 0, .begin = 10_us, .end = done + 1_us},
+                    {.thread = 0, .other = 1, .begin = done + 2_us, .end = done + 150_us}};
+  expect_same_times(t);
+  program p = program_of(t);
+  const timing before = replay(p);
+  p.tasks[first].duration -= 30_us;
+  EXPECT_EQ(replay(p).operations[last].started + 30_us, before.operations[last].started);
+  EXPECT_EQ(replay(p).end + 30_us, before.end);
+}
+
+TEST(Replay, WaitsThatEndAtOneMomentAreNoRing) {
+  program_builder b;
+  const number s = b.stream();
+  b.kernel(s, "first", 50_us);
+  b.synchronize();
+  b.host_code(100_us);
+  b.kernel(s, "last", 20_us);
+  b.synchronize();
+  trace::trace t = b.run();
+  const nanoseconds met = t.calls[1].end + 50_us;
+  t.threads.resize(3);
+  t.thread_waits = {{.thread = 1, .other = 2, .begin = 10_us, .end = met},
+                    {.thread = 2, .other = 0, .begin = 20_us, .end = met},
+                    {.thread = 0, .other = 1, .begin = t.calls[1].end, .end = met}};
+  expect_same_times(t);
+}
+
 // --- blocks together
 
 constexpr double norm = 3.5;

@@ -161,11 +161,11 @@ void hold_while_issuing(const evidence& e, const common_lock& lock, number which
       if (taken == none && lock.taken.contains(site)) taken = i;
       if (taken == none || !lock.waited.contains(site)) continue;
       steps[taken].takes = steps[i].lets_go = which;
-      std::erase_if(steps[taken].pauses, [&](const thread_pause& pause) {
-        const bool same = is_for_lock(pause) && lock.threads.contains(pause.until.thread);
-        if (same) steps[taken].gap += pause.before;
-        return same;
-      });
+      for (thread_pause& pause : steps[taken].pauses) {
+        if (!is_for_lock(pause) || !lock.threads.contains(pause.until.thread)) continue;
+        steps[taken].gap += std::exchange(pause.before, 0);
+        pause.until = {};  // for nothing: others may count from its end
+      }
       taken = none;
     }
   }
