@@ -124,6 +124,59 @@ TEST(FindingsOfTheHost, CodeBehindAllWorkKeepsNoDeviceWaiting) {
   EXPECT_LE(found(with_code_behind_all(5_ms), "host-gaps").cost, cost);
 }
 
+// A thread that calls nothing prepares each turn of the one that calls but the first: for so long.
+// The other one takes `between` for code of its own.
+trace::trace prepared_by_another(nanoseconds own, nanoseconds between = 0) {
+  constexpr nanoseconds turn = 104_us;  // a kernel of 100 with its calls
+  program_builder b;
+  const number s = b.stream();
+  nanoseconds called = 0;
+  std::vector<trace::thread_wait> waits;
+  b.kernel(s, "begin", 1_us);
+  b.synchronize(s);
+  called = 5_us;
+  for (nanoseconds i = 0; i < 16; ++i) {
+    const nanoseconds begin = std::max(called + between, i * own);
+    if (begin > called + between)
+      waits.push_back({.thread = 0, .other = 1, .begin = called + between, .end = begin});
+    b.host_code(begin - called);
+    b.line(197).kernel(s, "work", 100_us);
+    b.line(198).synchronize(s);
+    called = begin + turn;
+  }
+  trace::trace t = b.run();
+  EXPECT_EQ(t.calls.back().end, called);
+  t.threads.resize(2);
+  t.head.clock = trace::clock_kind::modelled;
+  t.thread_waits = waits;
+  for (trace::thread_wait& w : t.thread_waits) w.what = trace::awaited::condition;
+  return t;
+}
+
+TEST(FindingsOfTheHost, CodeOfAThreadThatCallsNothingIsFoundWhereAnotherOneWaitsForIt) {
+  const trace::trace t = prepared_by_another(200_us);
+  const finding f = found(t, "host-gaps");
+  EXPECT_NEAR(static_cast<double>(f.cost), static_cast<double>(t.end - prepared_by_another(0).end),
+              10'000.0);
+  EXPECT_NE(f.why.find("for another thread's own code, which took 3.00 ms"), std::string::npos)
+      << f.why;
+  EXPECT_EQ(f.calls.size(), 15U);
+  ASSERT_EQ(f.places.size(), 1U);
+  EXPECT_EQ(t.places[f.places[0]].line, 197U);
+  // The device is busy meanwhile.
+  expect_without(prepared_by_another(100_us), "host-gaps");
+  expect_without(prepared_by_another(0), "host-gaps");
+}
+
+TEST(FindingsOfTheHost, CodeOfAnotherThreadIsNamedBeforeTheLittleOfTheOneThatWaits) {
+  const finding f = found(prepared_by_another(200_us, 3_us), "host-gaps");
+  EXPECT_NE(f.why.find("another thread's own code"), std::string::npos) << f.why;
+  ASSERT_EQ(f.evidence.size(), 1U);
+  EXPECT_NE(f.evidence[0].find("16 gaps"), std::string::npos) << f.evidence[0];
+  const finding own = found(prepared_by_another(110_us, 200_us), "host-gaps");
+  EXPECT_EQ(own.why.find("another thread"), std::string::npos) << own.why;
+}
+
 // --- pools, on an H200: 712 ns for an allocation, 56 us more where the pool has to ask the device,
 // and 57 us of a wait that gives memory back, behind 2.6 for waking up
 
