@@ -1,7 +1,14 @@
-# cmake -DFILE= -DCLANG= -DFILECHECK= -DFLAGS= -P run_check.cmake
+# cmake -DFILE= -DCLANG= -DFILECHECK= -DPROCESSOR= -DFLAGS= -P run_check.cmake
 # Compiles one file the way its RUN line says ("error": must fail) and gives the output to FileCheck.
-file(STRINGS ${FILE} run REGEX "^// RUN: ")
-string(REGEX REPLACE "^// RUN: " "" run "${run}")
+# A line RUN-AARCH64 or RUN-X86_64 comes before RUN, and lines with these names are checked as well.
+string(TOUPPER "${PROCESSOR}" processor)
+foreach(name "RUN-${processor}" RUN)
+  file(STRINGS ${FILE} run REGEX "^// ${name}: ")
+  if(run)
+    string(REGEX REPLACE "^// ${name}: " "" run "${run}")
+    break()
+  endif()
+endforeach()
 string(REPLACE " " ";" run "${run}")
 if(run STREQUAL "error")
   set(arguments -O2 -c -o /dev/null)
@@ -19,7 +26,8 @@ elseif(NOT status EQUAL 0)
   message(FATAL_ERROR "${FILE} does not compile:\n${errors}")
 endif()
 file(WRITE ${OUT} "${output}")
-execute_process(COMMAND ${FILECHECK} ${FILE} --input-file=${OUT} RESULT_VARIABLE status)
+execute_process(COMMAND ${FILECHECK} ${FILE} --input-file=${OUT} --check-prefixes=CHECK,${processor}
+  --allow-unused-prefixes RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${FILE}: the output is not what its CHECK lines say")
 endif()

@@ -13,7 +13,8 @@
 // CHECK-NOT: {{pldl1|prefetcht0}}
 // CHECK-LABEL: pairs.any:
 // CHECK: {{pldl2keep|prefetcht1}}
-// CHECK-NEXT: {{pldl2keep|prefetcht1}}
+// AARCH64-NEXT: pldl2keep
+// X86_64: prefetcht1
 // CHECK-LABEL: .Lfunc_end3:
 #include "device.h"
 

@@ -1,4 +1,5 @@
 // RUN: -O3 -S
+// RUN-X86_64: -O3 -S -march=x86-64-v3
 // In a block of the shape of its tile a row of threads whose guard lets all of them through is a
 // few vectors, stored side by side, and no loop over vectors.
 // CHECK-LABEL: {{^}}turned.16x16:
