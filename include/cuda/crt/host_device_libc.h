@@ -37,6 +37,10 @@
 #if __has_include(<malloc.h>)
 #include <malloc.h>
 #endif
+/* So does this one, which every header of x86-64's vectors includes, and <random> some of these. */
+#if defined(__x86_64__) && __has_include(<mm_malloc.h>)
+#include <mm_malloc.h>
+#endif
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
