@@ -163,6 +163,14 @@ arguments driver::device_code_flags() const {
   const bool contracts = !o_.debug_device && (o_.contract || o_.fast_math);
   flags.push_back(contracts ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
   add(flags, cpu_flags(tools_.architecture, tools_.this_machine));
+  // ThreadSanitizer leaves out accesses of more than 16 bytes.
+  const arguments sanitizers = sanitizer_flags();
+  const bool watches_threads =
+      std::any_of(sanitizers.begin(), sanitizers.end(), [](const std::string& option) {
+        return option.find("thread") != std::string::npos && starts_with(option, "-fsanitize=");
+      });
+  if (watches_threads && tools_.architecture != "aarch64")
+    flags.push_back("-mprefer-vector-width=128");
   return flags;
 }
 

@@ -551,18 +551,6 @@ image::image(const std::string& path) : handle_(dlopen(path.c_str(), RTLD_NOW | 
   }
 }
 
-image::~image() { dlclose(handle_); }
-
-void* image::symbol(const std::string& name) const { return dlsym(handle_, name.c_str()); }
-
-const abi::kernel_info& image::kernel(const std::string& name) const {
-  void* info = symbol(name + ".sb");
-  if (!info) {
-    throw std::runtime_error("no kernel " + name);
-  }
-  return *static_cast<const abi::kernel_info*>(info);
-}
-
 outcome image::run_packed(const abi::kernel_info& kernel, dims grid, dims block,
                           std::uint32_t dynamic_bytes, const std::vector<const void*>& args) {
   const abi::kernel_info& info = abi::variant_for(kernel, {block.x, block.y, block.z, grid.x});
