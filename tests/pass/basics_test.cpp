@@ -122,6 +122,30 @@ TEST_P(basics, divisions_that_c_leaves_undefined_do_what_the_device_does) {
   EXPECT_THAT(out, ElementsAre(-1, 7, INT32_MIN, 0, -1, 7, -1, -100, 1));
 }
 
+TEST_P(basics, divisions_that_only_some_threads_come_to) {
+  constexpr unsigned threads = 150;
+  std::vector<int> table(64);
+  for (int i = 0; i < 64; ++i) table[i] = i * i + 1;
+  // The first thread of every vector, of any length, is one that does not divide.
+  std::vector<char> asked(threads), none(threads);
+  for (unsigned t = 0; t < threads; ++t) asked[t] = t % 4 == 0 ? 0 : static_cast<char>(t % 3);
+  for (int d : {-7, -1, 0, 3}) {
+    std::vector<int> out(threads), expected(threads), zeros(threads);
+    for (unsigned t = 0; t < threads; ++t) {
+      int quotient = d != 0 ? 1000 / d : 0;
+      expected[t] = asked[t] == 0   ? 0
+                    : asked[t] == 1 ? table[45 % 32] + 100 * quotient
+                                    : table[45 % 32] + table[1 + 13 / 2] + 100 * quotient;
+    }
+    device.run("divisions_of_some", {1}, {threads}, 0, asked.data(), table.data(), out.data(), 45u,
+               32u, 1000, d);
+    EXPECT_EQ(out, expected) << d;
+    device.run("divisions_of_some", {1}, {threads}, 0, none.data(), table.data(), out.data(), 45u,
+               0u, INT32_MIN, d);
+    EXPECT_EQ(out, zeros) << d;
+  }
+}
+
 TEST_P(basics, conversions_saturate) {
   std::vector<int> out(4);
   device.run("conversions", {1}, {1}, 0, out.data(), 1e20f, -3.0f);

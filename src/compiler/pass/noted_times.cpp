@@ -8,6 +8,8 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include <utility>
+
 #include "compiler/pass/clock_loops.hpp"
 #include "compiler/pass/exit_slice.hpp"
 #include "compiler/pass/runtime_abi.hpp"

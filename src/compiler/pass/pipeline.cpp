@@ -21,6 +21,7 @@
 #include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/descriptor.hpp"
 #include "compiler/pass/device_library.hpp"
+#include "compiler/pass/early_divisions.hpp"
 #include "compiler/pass/effects.hpp"
 #include "compiler/pass/entry_builder.hpp"
 #include "compiler/pass/full_blocks.hpp"
@@ -258,6 +259,7 @@ void add_loop_passes(FunctionPassManager& passes) {
   passes.addPass(LCSSAPass());
   passes.addPass(write_out_rounds());
   passes.addPass(split_guards());
+  passes.addPass(divide_early());
   passes.addPass(mark_sum_loops());
   passes.addPass(widen_usual_loops());
   passes.addPass(interleave_loops());

@@ -118,6 +118,19 @@ extern "C" __global__ void divisions(int* out, int zero, int minus_one, long lon
   out[8] = 7 % -3;
 }
 
+// Divisions that only some threads come to, of numbers that all of them have.
+extern "C" __global__ void divisions_of_some(const char* asked, const int* table, int* out,
+                                             unsigned a, unsigned b, int c, int d) {
+  const int t = threadIdx.x;
+  int sum = 0;
+  if (asked[t]) {
+    sum = table[a % b];
+    if (asked[t] > 1) sum += table[a / b % 32 + a % b / 2];
+  }
+  if (d != 0 && asked[t]) sum += 100 * (c / d);
+  out[t] = sum;
+}
+
 extern "C" __global__ void conversions(int* out, float big, float negative) {
   out[0] = (int)big;
   out[1] = (int)-big;
