@@ -70,6 +70,8 @@ class barriers {
   std::vector<number> streams_;  // that have any
 };
 
+bool may_write_all(const trace::byte_range& r) { return !r.exact && r.how != trace::access::read; }
+
 constexpr std::size_t remembered = 128;  // of an allocation: its last touches
 
 }  // namespace
@@ -113,6 +115,7 @@ assumes_parts keep_data_order(const trace::trace& t, program& p, const allocatio
         if (!seen && meet(before->range, r)) {
           streams.push_back(before->stream);
           p.tasks[i].after.push_back(before->operation);
+          if (may_write_all(before->range)) break;  // it is behind all that is in front of it
         } else if (!seen && (whole || before->whole) && one_writes(before->range, r) &&
                    std::none_of(apart.begin(), apart.end(),
                                 [&](const touch* one) { return one->stream == before->stream; })) {
