@@ -1,9 +1,10 @@
-# streambed_gtest(NAME SOURCES ... [LINK targets...] [LABELS ...] [TIMEOUT seconds] [ENVIRONMENT ...])
-# One GoogleTest executable; each of its cases is a ctest test of its own.
+# streambed_gtest(NAME SOURCES ... [LINK targets...] [LABELS ...] [TIMEOUT seconds] [ENVIRONMENT ...] [LONG])
+# One GoogleTest executable; each of its cases is a ctest test of its own. A test's own code is hardly
+# optimised, which takes two thirds of the time to compile; that of one which runs for LONG is.
 # The time only ends what hangs: a busy machine may take many times as long, sanitized code more still.
 # A test with the property RUN_SERIAL runs alone: for those that look at how busy the machine is.
 function(streambed_gtest name)
-  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(TEST "LONG" "TIMEOUT" "SOURCES;LINK;LABELS;ENVIRONMENT" ${ARGN})
   if(NOT TEST_TIMEOUT)
     set(TEST_TIMEOUT 300)
   endif()
@@ -14,6 +15,9 @@ function(streambed_gtest name)
   target_link_libraries(${name} PRIVATE ${TEST_LINK} GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   streambed_compile_options(${name})
+  if(NOT STREAMBED_SANITIZE AND NOT TEST_LONG)
+    target_compile_options(${name} PRIVATE -O1)
+  endif()
   set(properties TIMEOUT ${TEST_TIMEOUT})
   if(TEST_LABELS)
     list(APPEND properties LABELS "${TEST_LABELS}")
