@@ -20,6 +20,9 @@ constexpr int looks_of_a_turn = 8;  // in modelled time
 // A thread that takes longer than this between two yields does more than look at a flag.
 constexpr std::uint64_t longest_look_ns = 500;
 constexpr std::uint64_t first_look_ns = 4'000;  // after a pause the caches have forgotten the block
+constexpr std::uint64_t round_step_ns = 16;  // threads with one fiber are all come to in a round
+// A busy machine may have made one turn long.
+constexpr std::uint32_t slow_turns_that_work = 3;
 // Threads that sleep again and again for less time than they take together keep a worker this long.
 constexpr std::uint64_t longest_doze_ns = 20'000;
 constexpr std::uint32_t large_local_bytes = 96 << 10;
@@ -178,7 +181,8 @@ void block::park(device_thread& t) {
 // Whether `looks` at memory took so long that there was more than looks; not in modelled time.
 bool block::works(std::uint32_t looks) const {
   if (model_ns != 0) return false;
-  return steady_ns() - begin_ns_ > first_look_ns + longest_look_ns * looks;
+  const std::uint64_t round_ns = has_fibers() ? 0 : round_step_ns * run->threads;
+  return steady_ns() - begin_ns_ > first_look_ns + round_ns + longest_look_ns * looks;
 }
 
 block_outcome block::resume(worker& w) {
@@ -254,6 +258,10 @@ std::uint32_t block::looks_of_long_turn() const {
 void block::turn_was_in_vain(block_outcome outcome) {
   const bool now = outcome == block_outcome::spinning || outcome == block_outcome::at_grid ||
                    (outcome == block_outcome::sleeping && naps);
+  const bool goes_on = outcome == block_outcome::more || outcome == block_outcome::sleeping;
+  const bool is_slow = goes_on && !now && in_vain && !got_on_;
+  slow_turns_ = is_slow ? slow_turns_ + 1 : 0;
+  if (is_slow && slow_turns_ < slow_turns_that_work) return;
   if (std::exchange(in_vain, now) == now) return;
   if (now)
     run->in_vain.fetch_add(1, std::memory_order_relaxed);

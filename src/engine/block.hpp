@@ -360,6 +360,7 @@ struct alignas(64) block {
   std::uint32_t awake_turns_ = 0;  // of threads that were, since the clock was last looked at
   std::uint32_t napping_ = 0;      // of those that sleep
   std::uint64_t begin_ns_ = 0;     // of the turn, by the real clock
+  std::uint32_t slow_turns_ = 0;   // in a row, in which nothing was seen to happen
   bool turn_over_ = false;         // others wait for their turn behind sleepers that are due again
   bool got_on_ = false;      // since the resume something happened but sleep and looks at memory
   std::uint32_t woken_ = 0;  // threads whose sleep was over, since the resume
