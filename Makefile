@@ -7,7 +7,7 @@
 #   make fuzz                  random kernels, until one of them goes wrong or you stop it
 #   make lint / make format    formatting, includes, clang-tidy / reformat in place
 #   make install PREFIX=dir    the toolkit somewhere else
-#   make clean                 remove build/
+#   make clean                 remove build/ and what a test builds beside it
 #
 # WERROR=ON makes warnings errors in the release build (the sanitized ones always do).
 PREFIX ?= /usr/local/streambed
@@ -51,4 +51,4 @@ install: build
 	@cmake --install build --prefix $(abspath $(PREFIX))
 
 clean:
-	rm -rf build
+	rm -rf build build-without-llvm

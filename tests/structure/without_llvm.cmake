@@ -1,5 +1,6 @@
 # Configures and builds the project as if neither LLVM nor node were installed. With the options of the build that
-# asks for it, so that most of the objects are in the compiler's cache.
+# asks for it, and in a folder beside it, so that most of the objects are in the compiler's cache, which counts the way
+# from the folder to the sources.
 function(must)
   execute_process(COMMAND ${ARGV} RESULT_VARIABLE status)
   if(NOT status EQUAL 0)
