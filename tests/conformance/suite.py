@@ -97,6 +97,7 @@ CASES = (
                                              "fault:below", "fault:odd", "fault:none")),
     Case("shifts", "shifts.cu", sections("amounts", "idioms", "rotations", "vectors", "seen")),
     Case("quick", "quick.cu"),
+    Case("conversions", "conversions.cu"),
     Case("leaving", "leaving.cu"),
     Case("fused", "fused.cu"),
     Case("active", "active.cu"),

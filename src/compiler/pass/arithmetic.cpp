@@ -56,15 +56,22 @@ void guard_division(BinaryOperator& division) {
   division.eraseFromParent();
 }
 
+// h200/conversions.tsv
 void saturate_conversion(CastInst& conversion) {
   IRBuilder<> builder(&conversion);
+  Value* number = conversion.getOperand(0);
   auto which =
       conversion.getOpcode() == Instruction::FPToSI ? Intrinsic::fptosi_sat : Intrinsic::fptoui_sat;
   // The device converts to 32 bits at least; narrower types are cut off from there.
   Type* type = conversion.getType();
   Type* wide = type->getScalarSizeInBits() < 32 ? type->getWithNewBitWidth(32) : type;
-  Value* result = builder.CreateIntrinsic(which, {wide, conversion.getOperand(0)->getType()},
-                                          {conversion.getOperand(0)});
+  Value* result = builder.CreateIntrinsic(which, {wide, number->getType()}, {number});
+  // What is no number is 0 where both have 32 bits, and the least one where either has 64.
+  const unsigned bits = wide->getScalarSizeInBits();
+  if (bits > 32 || number->getType()->getScalarType()->isDoubleTy()) {
+    Value* least = ConstantInt::get(wide, APInt::getSignedMinValue(bits));
+    result = builder.CreateSelect(builder.CreateFCmpUNO(number, number), least, result);
+  }
   result = builder.CreateTrunc(result, type);
   conversion.replaceAllUsesWith(result);
   conversion.eraseFromParent();
