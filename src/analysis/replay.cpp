@@ -63,7 +63,7 @@ timing replay_run::go() {
     }
   }
   while (!events_.empty()) {
-    event e = events_.top();
+    const event e = events_.top();
     events_.pop();
     if (outdated(e)) continue;
     now_ = e.time;
@@ -84,17 +84,8 @@ timing replay_run::go() {
         shares_[e.what].device.look_again();
         break;
       case event_kind::blocks_end:
-        if (e.piece != shared_device::none) {
-          sharing& s = shares_[program_.streams[program_.tasks[e.what].stream].device];
-          e.blocks = s.device.at(e.piece).blocks;
-          s.device.remove(e.piece);
-          s.ends[e.piece] = ~std::uint64_t{0};
-        }
-        blocks_left_[e.what] -= e.blocks;
-        running_[e.what] -= e.blocks;
-        if (recorder_) recorder_->blocks_left(e.what);
-        if (blocks_left_[e.what] == 0) ended(e.what);
-        scheduler_.blocks_done(commands_[e.what], e.blocks);
+        if (is_last(e)) make_room_before_next();
+        blocks_ended(e);
         break;
       case event_kind::thread_goes_on:
         advance(e.what);
@@ -115,6 +106,43 @@ timing replay_run::go() {
   result_.end += program_.tail;
   if (recorder_) result_.waits = recorder_->take();
   return std::move(result_);
+}
+
+std::uint64_t replay_run::blocks_of(const event& e) const {
+  if (e.piece == shared_device::none) return e.blocks;
+  return shares_[program_.streams[program_.tasks[e.what].stream].device].device.at(e.piece).blocks;
+}
+
+bool replay_run::is_last(const event& e) const { return blocks_of(e) == blocks_left_[e.what]; }
+
+// What follows a kernel in its stream comes a moment later: the room that others make until then is
+// taken by blocks which wait already. As in the engine's modelled time.
+void replay_run::make_room_before_next() {
+  constexpr nanoseconds moment = 1000;
+  while (!events_.empty() && events_.top().kind == event_kind::blocks_end &&
+         events_.top().time < now_ + moment) {
+    const event e = events_.top();
+    const bool is_over = outdated(e);
+    if (!is_over && is_last(e)) return;
+    events_.pop();
+    if (is_over) continue;
+    blocks_ended(e);
+    follow();
+  }
+}
+
+void replay_run::blocks_ended(const event& e) {
+  const std::uint64_t blocks = blocks_of(e);
+  if (e.piece != shared_device::none) {
+    sharing& s = shares_[program_.streams[program_.tasks[e.what].stream].device];
+    s.device.remove(e.piece);
+    s.ends[e.piece] = ~std::uint64_t{0};
+  }
+  blocks_left_[e.what] -= blocks;
+  running_[e.what] -= blocks;
+  if (recorder_) recorder_->blocks_left(e.what);
+  if (blocks_left_[e.what] == 0) ended(e.what);
+  scheduler_.blocks_done(commands_[e.what], blocks);
 }
 
 void replay_run::submit(number operation) {

@@ -81,6 +81,10 @@ class replay_run {
   void ended(number operation);
   void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
   [[nodiscard]] bool outdated(const event& e) const;
+  [[nodiscard]] std::uint64_t blocks_of(const event& e) const;  // that end
+  [[nodiscard]] bool is_last(const event& e) const;             // of its kernel's blocks
+  void make_room_before_next();
+  void blocks_ended(const event& e);
   void share();
   void transfer(number device);
   [[nodiscard]] std::optional<sched::wait_target> target_of(const host_wait& w) const;

@@ -255,21 +255,9 @@ void modelled::step() {
       update_transfers(device);
       break;
     }
-    case event::kind::blocks: {
-      kernel_run& run = next.n->run;
-      // What ends together makes room together.
-      std::uint64_t count = end_piece(next);
-      for (; !events_.empty() && events_.top().ends_with(next); events_.pop())
-        if (!outdated(events_.top())) count += end_piece(events_.top());
-      next.n->times.blocks_over += count;
-      if (next.n->times.blocks_over == run.blocks)
-        ended(*next.n);
-      else if (next.n->times.blocks_granted == run.blocks)
-        hurry_last_ones(*next.n);
-      e_.blocks_done(run, count, kernel_sink::unmeasured);
-      e_.release(run, count);
+    case event::kind::blocks:
+      blocks_ended(next);
       break;
-    }
     case event::kind::wake:
       changed_ = true;
       next.waiting->alarm_ns = 0;
@@ -293,6 +281,47 @@ void modelled::step() {
   }
   settle();
   released_by_ = nullptr;
+}
+
+// What ends together makes room together.
+std::uint64_t modelled::end_with(const event& first) {
+  std::uint64_t count = end_piece(first);
+  for (; !events_.empty() && events_.top().ends_with(first); events_.pop())
+    if (!outdated(events_.top())) count += end_piece(events_.top());
+  first.n->times.blocks_over += count;
+  return count;
+}
+
+void modelled::blocks_ended(const event& first) {
+  node& n = *first.n;
+  const std::uint64_t count = end_with(first);
+  if (n.times.blocks_over == n.run.blocks) {
+    make_room_before_next();
+    ended(n);
+  }
+  tell_blocks(n, count);
+}
+
+void modelled::tell_blocks(node& n, std::uint64_t count) {
+  const kernel_run& run = n.run;
+  if (n.times.blocks_over != run.blocks && n.times.blocks_granted == run.blocks)
+    hurry_last_ones(n);
+  e_.blocks_done(n.run, count, kernel_sink::unmeasured);
+  e_.release(n.run, count);
+}
+
+// What follows a kernel in its stream comes a moment later: the room that others make until then is
+// taken by blocks which wait already.
+void modelled::make_room_before_next() {
+  const std::uint64_t next_ns = now_ + rounded_ns(timing_.kernel_gap_ns);
+  while (!events_.empty() && events_.top().what == event::kind::blocks &&
+         events_.top().ns < next_ns) {
+    const event other = events_.top();
+    const bool is_over = outdated(other);
+    if (!is_over && is_last(other)) return;
+    events_.pop();
+    if (!is_over) tell_blocks(*other.n, end_with(other));
+  }
 }
 
 // It may have written what a kernel looks at.

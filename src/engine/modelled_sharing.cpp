@@ -112,6 +112,12 @@ bool modelled::outdated(const event& e) const {
   return false;
 }
 
+bool modelled::is_last(const event& blocks) const {
+  const node& n = *blocks.n;
+  return n.times.blocks_over + shares_[n.device.value].device.at(blocks.piece).blocks ==
+         n.run.blocks;
+}
+
 std::uint64_t modelled::end_piece(const event& e) {
   const bool kernel = e.what == event::kind::blocks;
   const auto id = kernel ? e.piece : std::exchange(e.n->times.piece, command_times::no_piece);

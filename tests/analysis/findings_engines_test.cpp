@@ -38,6 +38,23 @@ TEST(Findings, AShortCopyBehindThePiecesOfALongOneIsFound) {
   expect_without(short_copy_and_pieces(true, true), "one-copy-engine");
 }
 
+// In each turn a long copy and then a short one, with a kernel behind it that is shorter than a
+// quarter of the long copy: those of two turns are no pieces of one.
+TEST(Findings, AShortCopyBehindTheLongOneOfEachTurnIsFound) {
+  program_builder b;
+  const number s1 = b.stream(), s2 = b.stream();
+  for (int i = 0; i < 8; ++i) {
+    b.copy(s1, to_device, 64 << 20, 1200_us);
+    b.writes(b.allocation(trace::memory_kind::device, 64 << 20));
+    b.copy(s2, to_device, 4096, 2_us);
+    b.kernel(s2, "work", 200_us);
+    b.synchronize();
+  }
+  const finding f = found(b.run(), "one-copy-engine");
+  EXPECT_GT(f.cost, 1500_us);  // 8 x 200 µs of kernels
+  EXPECT_LT(f.cost, 1700_us);
+}
+
 // Two streams with the same work: as long as one of them stays as it is, the run does too.
 trace::trace two_equal_streams(bool same_memory) {
   program_builder b;

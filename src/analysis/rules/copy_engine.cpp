@@ -24,10 +24,13 @@ long_copy pieces_up_to(const evidence& e, const std::vector<number>& copies, num
   auto at = std::lower_bound(copies.begin(), copies.end(), last);
   while (at != copies.begin()) {
     const trace::operation &next = e.t.operations[*at], &before = e.t.operations[*--at];
-    // Nothing else was on the engine between them.
+    // It was called for while the one before was not over, and nothing else was on the engine
+    // between them.
     const nanoseconds gap = next.started - std::min(next.started, before.ended);
-    if (before.ended == never || next.started == never || gap * 4 > next.ended - next.started)
+    if (before.ended == never || next.started == never || next.called >= before.ended ||
+        gap * 4 > next.ended - next.started) {
       break;
+    }
     all.first = *at;
     all.duration += e.p.tasks[*at].duration;
     all.bytes += before.bytes;
