@@ -58,7 +58,9 @@ void merge_streams(const trace::trace& t, program& p, std::uint32_t streams) {
     instead[i] = of_kind[seen[k]++ % streams];
   }
   for (task& k : p.tasks) {
-    if (k.stream < instead.size()) k.stream = instead[k.stream];
+    if (k.stream >= instead.size()) continue;
+    k.instead_of = k.stream;
+    k.stream = instead[k.stream];
   }
   for (std::vector<step>& steps : p.threads) {
     for (step& s : steps) {

@@ -102,6 +102,9 @@ enum class start_rule : std::uint8_t {
 struct task {
   command what;          // without stream, record and payload, which the replay sets
   number stream = none;  // of program::streams
+  // Where a change has streams taken in turn: the one that it was in. Neighbours in two of them
+  // are in two still.
+  number instead_of = none;
   number record = none;  // event_wait
   std::vector<number> after;
   // A kernel that one of the run's launches loaded, as its first use: which one.

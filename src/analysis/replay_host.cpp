@@ -243,7 +243,8 @@ bool replay_run::pay(number thread, const issue& next) {
       driver_.brings(thread, now_);
       t.due = price::stream;
     } else {
-      if (what.what.kind == command_kind::kernel) cost = driver_.for_stream(what.stream);
+      if (what.what.kind == command_kind::kernel)
+        cost = driver_.for_stream(what.instead_of == none ? what.stream : what.instead_of);
       t.due = price::none;
     }
     if (next.brings != bringing::paid || cost == 0) continue;
