@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
@@ -79,6 +80,28 @@ struct divisible_stream {
   std::vector<std::vector<number>> groups;
   std::vector<moved_record> records{};
 };
+
+// Whether something of a group was called for before all others were over; else the host has them
+// follow each other, and no stream does.
+bool are_pending_together(const trace::trace& t, const divisible_stream& one) {
+  std::map<number, std::size_t> group_of;  // by operation, in the order of issue
+  for (std::size_t g = 0; g < one.groups.size(); ++g)
+    for (const number o : one.groups[g]) group_of[o] = g;
+  std::vector<nanoseconds> over(one.groups.size(), 0);
+  std::size_t latest = 0, second = 0;  // of the groups so far, those that end last
+  for (const auto& [operation, group] : group_of) {
+    const trace::operation& o = t.operations[operation];
+    const nanoseconds others = over[latest == group ? second : latest];
+    if ((latest != group || second != group) && o.called < others) return true;
+    over[group] = std::max(over[group], o.ended);
+    if (group == latest) continue;
+    if (over[group] >= over[latest])
+      second = std::exchange(latest, group);
+    else if (second == latest || over[group] >= over[second])
+      second = group;
+  }
+  return false;
+}
 
 constexpr std::size_t streams_instead = 4;
 
@@ -227,7 +250,7 @@ nanoseconds find_divisible(const evidence& e, made how, std::vector<divisible_st
         [&](number o) { return e.t.operations[o].kind == trace::operation_kind::event_record; });
     if (work.size() < 4 || are_of_one_copy_engine(e.t, work)) continue;
     divisible_stream one{s, work, groups_of(e.t, work)};
-    if (one.groups.size() < 2) continue;
+    if (one.groups.size() < 2 || !are_pending_together(e.t, one)) continue;
     one.records = places.place(s, records, one.groups);
     const nanoseconds gain = gain_of_dividing(e, {one}, how);
     if (e.worth(gain) && gains_by_leaving(e, one, how, gain)) continue;
