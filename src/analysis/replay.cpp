@@ -84,7 +84,8 @@ timing replay_run::go() {
         shares_[e.what].device.look_again();
         break;
       case event_kind::blocks_end:
-        if (is_last(e)) make_room_before_next();
+        if (blocks_of(e) == blocks_left_[e.what])
+          make_room_before_next(program_.streams[program_.tasks[e.what].stream].device);
         blocks_ended(e);
         break;
       case event_kind::thread_goes_on:
@@ -113,19 +114,25 @@ std::uint64_t replay_run::blocks_of(const event& e) const {
   return shares_[program_.streams[program_.tasks[e.what].stream].device].device.at(e.piece).blocks;
 }
 
-bool replay_run::is_last(const event& e) const { return blocks_of(e) == blocks_left_[e.what]; }
+// As in the engine's modelled time: whether blocks of a kernel which has others that wait end in so
+// short a time that it does not matter to them.
+bool replay_run::is_nearly_over(const event& e, number device) const {
+  constexpr nanoseconds moment = 1000, share = 100;
+  if (e.kind != event_kind::blocks_end || e.piece == shared_device::none || outdated(e) ||
+      program_.streams[program_.tasks[e.what].stream].device != device) {
+    return false;
+  }
+  const nanoseconds from = shares_[device].device.at(e.piece).from, left = e.time - now_;
+  return blocks_left_[e.what] != running_[e.what] && from < now_ && left < moment &&
+         left * share < e.time - from;
+}
 
 // What follows a kernel in its stream comes a moment later: the room that others make until then is
-// taken by blocks which wait already. As in the engine's modelled time.
-void replay_run::make_room_before_next() {
-  constexpr nanoseconds moment = 1000;
-  while (!events_.empty() && events_.top().kind == event_kind::blocks_end &&
-         events_.top().time < now_ + moment) {
+// taken by those of their blocks which wait already.
+void replay_run::make_room_before_next(number device) {
+  while (!events_.empty() && is_nearly_over(events_.top(), device)) {
     const event e = events_.top();
-    const bool is_over = outdated(e);
-    if (!is_over && is_last(e)) return;
     events_.pop();
-    if (is_over) continue;
     blocks_ended(e);
     follow();
   }

@@ -82,8 +82,8 @@ class replay_run {
   void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
   [[nodiscard]] bool outdated(const event& e) const;
   [[nodiscard]] std::uint64_t blocks_of(const event& e) const;  // that end
-  [[nodiscard]] bool is_last(const event& e) const;             // of its kernel's blocks
-  void make_room_before_next();
+  [[nodiscard]] bool is_nearly_over(const event& e, number device) const;
+  void make_room_before_next(number device);
   void blocks_ended(const event& e);
   void share();
   void transfer(number device);

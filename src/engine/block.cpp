@@ -20,7 +20,7 @@ constexpr int looks_of_a_turn = 8;  // in modelled time
 // A thread that takes longer than this between two yields does more than look at a flag.
 constexpr std::uint64_t longest_look_ns = 500;
 constexpr std::uint64_t first_look_ns = 4'000;  // after a pause the caches have forgotten the block
-constexpr std::uint64_t round_step_ns = 16;  // threads with one fiber are all come to in a round
+constexpr std::uint64_t round_step_ns = 16;     // threads with one fiber are all come to in a round
 // A busy machine may have made one turn long.
 constexpr std::uint32_t slow_turns_that_work = 3;
 // Threads that sleep again and again for less time than they take together keep a worker this long.
@@ -258,8 +258,9 @@ std::uint32_t block::looks_of_long_turn() const {
 void block::turn_was_in_vain(block_outcome outcome) {
   const bool now = outcome == block_outcome::spinning || outcome == block_outcome::at_grid ||
                    (outcome == block_outcome::sleeping && naps);
-  const bool goes_on = outcome == block_outcome::more || outcome == block_outcome::sleeping;
-  const bool is_slow = goes_on && !now && in_vain && !got_on_;
+  const bool looked =
+      outcome == block_outcome::more || (outcome == block_outcome::sleeping && looked_in_vain());
+  const bool is_slow = model_ns == 0 && looked && !now && in_vain && !got_on_;
   slow_turns_ = is_slow ? slow_turns_ + 1 : 0;
   if (is_slow && slow_turns_ < slow_turns_that_work) return;
   if (std::exchange(in_vain, now) == now) return;

@@ -296,7 +296,7 @@ void modelled::blocks_ended(const event& first) {
   node& n = *first.n;
   const std::uint64_t count = end_with(first);
   if (n.times.blocks_over == n.run.blocks) {
-    make_room_before_next();
+    make_room_before_next(n);
     ended(n);
   }
   tell_blocks(n, count);
@@ -304,23 +304,21 @@ void modelled::blocks_ended(const event& first) {
 
 void modelled::tell_blocks(node& n, std::uint64_t count) {
   const kernel_run& run = n.run;
-  if (n.times.blocks_over != run.blocks && n.times.blocks_granted == run.blocks)
-    hurry_last_ones(n);
+  if (n.times.blocks_over != run.blocks && n.times.blocks_granted == run.blocks) hurry_last_ones(n);
   e_.blocks_done(n.run, count, kernel_sink::unmeasured);
   e_.release(n.run, count);
 }
 
 // What follows a kernel in its stream comes a moment later: the room that others make until then is
-// taken by blocks which wait already.
-void modelled::make_room_before_next() {
-  const std::uint64_t next_ns = now_ + rounded_ns(timing_.kernel_gap_ns);
-  while (!events_.empty() && events_.top().what == event::kind::blocks &&
-         events_.top().ns < next_ns) {
+// taken by those of their blocks which wait already.
+void modelled::make_room_before_next(const node& ended) {
+  while (!events_.empty() && is_nearly_over(events_.top(), ended.device)) {
     const event other = events_.top();
-    const bool is_over = outdated(other);
-    if (!is_over && is_last(other)) return;
     events_.pop();
-    if (!is_over) tell_blocks(*other.n, end_with(other));
+    node& n = *other.n;
+    const std::uint64_t count = end_piece(other);
+    n.times.blocks_over += count;
+    tell_blocks(n, count);
   }
 }
 

@@ -185,12 +185,12 @@ class modelled final : public host_clocks::events {
   void share_memory(node& n, std::uint64_t ns, double alone, double bytes);
   void post_end(node& n, shared_device::piece_id id, std::uint64_t ns);
   [[nodiscard]] bool outdated(const event& e) const;
-  [[nodiscard]] bool is_last(const event& blocks) const;  // of its kernel's
-  std::uint64_t end_piece(const event& e);                // how many blocks it had
+  [[nodiscard]] bool is_nearly_over(const event& e, device_id device) const;
+  std::uint64_t end_piece(const event& e);  // how many blocks it had
   std::uint64_t end_with(const event& first);
   void blocks_ended(const event& first);
   void tell_blocks(node& n, std::uint64_t count);
-  void make_room_before_next();
+  void make_room_before_next(const node& ended);
   void update_shares();
   bool look_up_work(node& n);
   void note_work(const block& b);

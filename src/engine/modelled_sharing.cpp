@@ -112,10 +112,15 @@ bool modelled::outdated(const event& e) const {
   return false;
 }
 
-bool modelled::is_last(const event& blocks) const {
-  const node& n = *blocks.n;
-  return n.times.blocks_over + shares_[n.device.value].device.at(blocks.piece).blocks ==
-         n.run.blocks;
+// Whether blocks of a kernel which has others that wait end in so short a time that it does not
+// matter to them.
+bool modelled::is_nearly_over(const event& e, device_id device) const {
+  constexpr std::uint64_t share = 100;
+  if (e.what != event::kind::blocks || outdated(e) || e.n->device != device) return false;
+  const shared_device::piece& p = shares_[device.value].device.at(e.piece);
+  const std::uint64_t left = e.ns - now_;
+  return e.n->times.blocks_granted != e.n->run.blocks && p.from < now_ &&
+         left < rounded_ns(timing_.kernel_gap_ns) && left * share < e.ns - p.from;
 }
 
 std::uint64_t modelled::end_piece(const event& e) {

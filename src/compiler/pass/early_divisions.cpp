@@ -23,8 +23,7 @@ bool divides(const Instruction& inst) {
   }
 }
 
-bool divides_fixed_numbers(Instruction& inst, const Loop& loop, Instruction* before) {
-  bool moved = false;
+bool divides_fixed_numbers(Instruction& inst, const Loop& loop, Instruction* before, bool& moved) {
   return divides(inst) && inst.getType()->isIntegerTy() &&
          loop.makeLoopInvariant(inst.getOperand(0), moved, before) &&
          loop.makeLoopInvariant(inst.getOperand(1), moved, before);
@@ -63,7 +62,7 @@ bool divide_before(Loop& loop, LoopInfo& loops, const DominatorTree& dominators)
       continue;  // every round comes there
     }
     for (Instruction& inst : make_early_inc_range(*block)) {
-      if (divides_fixed_numbers(inst, loop, before)) {
+      if (divides_fixed_numbers(inst, loop, before, changed)) {
         inst.replaceAllUsesWith(divide_anyway(before, inst));
         inst.eraseFromParent();
         changed = true;
