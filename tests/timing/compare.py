@@ -32,7 +32,7 @@ UNSTEADY = 0.25
 FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings", "graphs",
           "idle_warps", "drawn")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes", "everyday", "barriers", "assorted", "dags", "draws")
+          "shapes", "everyday", "barriers", "assorted", "dags", "draws", "urgent")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -68,6 +68,7 @@ GROUPS = (
     ("unseen: a bit of everything", 5, 15, r"assorted\."),
     ("unseen: random graphs", 5, 15, r"dags\."),
     ("unseen: programs that draw their work", 10, 40, r"draws\."),
+    ("unseen: urgent kernels beside large ones", 5, 20, r"urgent\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
@@ -202,7 +203,7 @@ def run_program(options, program, connections):
         environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
     # A virtual device takes the same time again and again: three measurements are enough, and one where
     # kernels do much.
-    few = ("sharing", "mixed", "meetings", "barriers", "drawn", "draws")
+    few = ("sharing", "mixed", "meetings", "barriers", "drawn", "draws", "urgent")
     measurements = "1" if program.stem in few else "3"
     done = subprocess.run([str(program), measurements], env=environment, capture_output=True, text=True,
                           timeout=options.timeout)
