@@ -20,7 +20,7 @@ constexpr int looks_of_a_turn = 8;  // in modelled time
 // A thread that takes longer than this between two yields does more than look at a flag.
 constexpr std::uint64_t longest_look_ns = 500;
 constexpr std::uint64_t first_look_ns = 4'000;  // after a pause the caches have forgotten the block
-constexpr std::uint64_t round_step_ns = 16;     // threads with one fiber are all come to in a round
+constexpr std::uint32_t threads_of_a_look = 32;  // that a round of threads with one fiber comes to
 // A busy machine may have made one turn long.
 constexpr std::uint32_t slow_turns_that_work = 3;
 // Threads that sleep again and again for less time than they take together keep a worker this long.
@@ -181,8 +181,7 @@ void block::park(device_thread& t) {
 // Whether `looks` at memory took so long that there was more than looks; not in modelled time.
 bool block::works(std::uint32_t looks) const {
   if (model_ns != 0) return false;
-  const std::uint64_t round_ns = has_fibers() ? 0 : round_step_ns * run->threads;
-  return steady_ns() - begin_ns_ > first_look_ns + round_ns + longest_look_ns * looks;
+  return steady_ns() - begin_ns_ > first_look_ns + longest_look_ns * looks;
 }
 
 block_outcome block::resume(worker& w) {
@@ -240,7 +239,10 @@ block_outcome block::resume(worker& w) {
     if (at_grid_.count == live_) return block_outcome::at_grid;
     if (sleeping_.count != 0) {
       // Resumed before anybody was to wake, it is what it was.
-      if (got_on_ || woken_ != 0) naps = looked_in_vain() && !works(woken_);
+      // Threads that share a fiber are all come to in the round in which one wakes.
+      const std::uint32_t round =
+          has_fibers() ? 0 : static_cast<std::uint32_t>(run->threads / threads_of_a_look);
+      if (got_on_ || woken_ != 0) naps = looked_in_vain() && !works(woken_ + round);
       return block_outcome::sleeping;
     }
     failure.error = status::launch_failure;
