@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <random>
 #include <string>
 #include <thread>
@@ -13,6 +14,7 @@
 
 extern "C" {
 #define SB_UNARY(real, name) real __sb_maths_##name(real);
+#define SB_BINARY(real, name) real __sb_maths_##name(real, real);
 SB_UNARY(float, expf)
 SB_UNARY(float, exp2f)
 SB_UNARY(float, exp10f)
@@ -24,12 +26,51 @@ SB_UNARY(float, cosf)
 SB_UNARY(float, tanf)
 SB_UNARY(float, erff)
 SB_UNARY(float, tanhf)
+SB_UNARY(float, expm1f)
+SB_UNARY(float, log1pf)
+SB_UNARY(float, erfcf)
+SB_UNARY(float, atanf)
+SB_UNARY(float, asinf)
+SB_UNARY(float, acosf)
+SB_UNARY(float, sinhf)
+SB_UNARY(float, coshf)
+SB_UNARY(float, asinhf)
+SB_UNARY(float, acoshf)
+SB_UNARY(float, atanhf)
+SB_UNARY(float, cbrtf)
 SB_UNARY(double, exp)
 SB_UNARY(double, exp2)
 SB_UNARY(double, log)
 SB_UNARY(double, sin)
 SB_UNARY(double, cos)
-float __sb_maths_powf(float, float);
+SB_UNARY(double, exp10)
+SB_UNARY(double, expm1)
+SB_UNARY(double, log2)
+SB_UNARY(double, log10)
+SB_UNARY(double, log1p)
+SB_UNARY(double, tan)
+SB_UNARY(double, erf)
+SB_UNARY(double, erfc)
+SB_UNARY(double, tanh)
+SB_UNARY(double, sinh)
+SB_UNARY(double, cosh)
+SB_UNARY(double, atan)
+SB_UNARY(double, asin)
+SB_UNARY(double, acos)
+SB_UNARY(double, asinh)
+SB_UNARY(double, acosh)
+SB_UNARY(double, atanh)
+SB_UNARY(double, cbrt)
+SB_BINARY(float, powf)
+SB_BINARY(double, pow)
+SB_BINARY(float, atan2f)
+SB_BINARY(double, atan2)
+SB_BINARY(float, hypotf)
+SB_BINARY(double, hypot)
+SB_BINARY(float, fmodf)
+SB_BINARY(double, fmod)
+SB_BINARY(float, remainderf)
+SB_BINARY(double, remainder)
 }
 
 namespace {
@@ -106,11 +147,12 @@ using right_d = long double (*)(long double);
 // All kinds of doubles, and many of a size that programs use.
 verdict some_doubles(unary_d quick, right_d right, int count) {
   std::mt19937_64 random(1);
-  std::uniform_real_distribution<double> usual(-50, 50), near(-1, 1), wide(-1e7, 1e7);
+  std::uniform_real_distribution<double> usual(-50, 50), near(-1, 1), wide(-1e7, 1e7),
+      large(-800, 800);
   verdict found;
   for (int i = 0; i < count; ++i) {
-    for (double x :
-         {as<double>(random()), usual(random), near(random), wide(random), 1 + 1e-3 * near(random)})
+    for (double x : {as<double>(random()), usual(random), near(random), wide(random), large(random),
+                     1 + 1e-3 * near(random)})
       found.add(quick(x), static_cast<double>(right(x)), x, 0);
   }
   const double inf = HUGE_VAL;
@@ -120,26 +162,74 @@ verdict some_doubles(unary_d quick, right_d right, int count) {
   return found;
 }
 
-verdict some_powers(int count) {
+// The special numbers with one another.
+template <class Real, class Add>
+void add_special(const Add& add) {
+  const Real inf = HUGE_VAL, none = std::nan("");
+  const Real least = std::numeric_limits<Real>::denorm_min();
+  const Real normal = std::numeric_limits<Real>::min(), most = std::numeric_limits<Real>::max();
+  for (const Real x : {Real(0), Real(0.5), Real(1), Real(2), Real(3), Real(3.5), Real(8), least,
+                       normal, most, most / 2, Real(1e30), Real(0x1p52), inf, none})
+    for (const Real y :
+         {Real(0), Real(0.5), Real(1), Real(2), Real(3), Real(3.5), Real(8), least, normal, most,
+          most / 2, Real(1e30), Real(0x1.8p52), Real(0x1p60), inf, none}) {
+      add(x, y);
+      add(-x, y);
+      add(x, -y);
+      add(-x, -y);
+    }
+}
+
+// Powers, with a wider type for the right ones.
+template <class Real, class Wide>
+verdict some_powers(Real (*quick)(Real, Real), Wide (*right)(Wide, Wide), int count) {
   std::mt19937_64 random(1);
-  std::uniform_real_distribution<float> base(0, 4), exponent(-130, 130), small(-5, 5),
-      near(0.99f, 1.01f);
+  const bool single = sizeof(Real) == sizeof(float);
+  std::uniform_real_distribution<Real> base(0, 4), exponent(single ? -130 : -1040, 130),
+      small(-5, 5), near(Real(0.99), Real(1.01));
   verdict found;
-  const auto add = [&](float x, float y) {
-    found.add(__sb_maths_powf(x, y), static_cast<float>(std::pow(static_cast<double>(x), y)), x, y);
+  const auto add = [&](Real x, Real y) {
+    found.add(quick(x, y), static_cast<Real>(right(x, y)), x, y);
+  };
+  const auto any = [&] {
+    if constexpr (sizeof(Real) == sizeof(float))
+      return as<float>(static_cast<unsigned>(random()));
+    else
+      return as<double>(random());
   };
   for (int i = 0; i < count; ++i) {
-    add(as<float>(static_cast<unsigned>(random())), as<float>(static_cast<unsigned>(random())));
+    add(any(), any());
     add(base(random), exponent(random));
-    add(as<float>(static_cast<unsigned>(random() >> 33)), small(random));
+    add(std::fabs(any()), small(random));
     add(near(random), exponent(random) * 60);
+    add(-base(random), std::round(exponent(random)));
   }
-  const float inf = HUGE_VALF;
-  for (float x : {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, -2.0f, 0.5f, -3.5f, inf, -inf, std::nanf(""),
-                  0x1p-149f, 0x1p127f})
-    for (float y : {0.0f, -0.0f, 1.0f, -1.0f, 2.0f, 3.0f, -3.0f, 0.5f, -0.5f, 1e30f, -1e30f, inf,
-                    -inf, std::nanf("")})
-      add(x, y);
+  add_special<Real>(add);
+  return found;
+}
+
+// Functions of two numbers, mostly of similar size, whatever it is.
+template <class Real, class Wide>
+verdict some_pairs(Real (*quick)(Real, Real), Wide (*right)(Wide, Wide), int count) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<Real> usual(-4, 4);
+  std::uniform_int_distribution<int> size(std::numeric_limits<Real>::min_exponent - 30,
+                                          std::numeric_limits<Real>::max_exponent + 2),
+      near(-30, 30);
+  verdict found;
+  const auto add = [&](Real x, Real y) {
+    found.add(quick(x, y), static_cast<Real>(right(x, y)), x, y);
+  };
+  for (int i = 0; i < count; ++i) {
+    const Real x = usual(random), y = usual(random);
+    const int scale = size(random), other = size(random), nearby = scale + near(random);
+    add(x, y);
+    add(std::ldexp(x, scale), std::ldexp(y, nearby));
+    add(std::ldexp(x, scale), std::ldexp(y, other));
+    const Real step = std::round(y * 1000), half_steps = std::round(x * 50000);
+    add(step * half_steps / 2, step);
+  }
+  add_special<Real>(add);
   return found;
 }
 
@@ -181,6 +271,18 @@ int main(int count, char** words) {
   SB_FLOAT(tanf, std::tan, 3);
   SB_FLOAT(erff, std::erf, 2);
   SB_FLOAT(tanhf, std::tanh, 2);
+  SB_FLOAT(expm1f, std::expm1, 1);
+  SB_FLOAT(log1pf, std::log1p, 1);
+  SB_FLOAT(erfcf, std::erfc, 4);
+  SB_FLOAT(atanf, std::atan, 2);
+  SB_FLOAT(asinf, std::asin, 2);
+  SB_FLOAT(acosf, std::acos, 2);
+  SB_FLOAT(sinhf, std::sinh, 3);
+  SB_FLOAT(coshf, std::cosh, 2);
+  SB_FLOAT(asinhf, std::asinh, 3);
+  SB_FLOAT(acoshf, std::acosh, 4);
+  SB_FLOAT(atanhf, std::atanh, 3);
+  SB_FLOAT(cbrtf, std::cbrt, 1);
 #define SB_DOUBLE(name, allowed) \
   judge(#name, allowed, [&] { return some_doubles(__sb_maths_##name, name##l, tries); })
   SB_DOUBLE(exp, 1);
@@ -188,6 +290,35 @@ int main(int count, char** words) {
   SB_DOUBLE(log, 1);
   SB_DOUBLE(sin, 1);
   SB_DOUBLE(cos, 1);
-  judge("powf", 1, [&] { return some_powers(tries); });
+  SB_DOUBLE(exp10, 1);
+  SB_DOUBLE(expm1, 1);
+  SB_DOUBLE(log2, 1);
+  SB_DOUBLE(log10, 1);
+  SB_DOUBLE(log1p, 1);
+  SB_DOUBLE(tan, 2);
+  SB_DOUBLE(erf, 2);
+  SB_DOUBLE(erfc, 5);
+  SB_DOUBLE(tanh, 2);
+  SB_DOUBLE(sinh, 2);
+  SB_DOUBLE(cosh, 2);
+  SB_DOUBLE(atan, 2);
+  SB_DOUBLE(asin, 2);
+  SB_DOUBLE(acos, 2);
+  SB_DOUBLE(asinh, 3);
+  SB_DOUBLE(acosh, 3);
+  SB_DOUBLE(atanh, 2);
+  SB_DOUBLE(cbrt, 1);
+#define SB_PAIR(name, some, right, allowed) \
+  judge(#name, allowed, [&] { return some(__sb_maths_##name, right, tries); })
+  SB_PAIR(powf, some_powers, ::pow, 1);
+  SB_PAIR(pow, some_powers, ::powl, 2);
+  SB_PAIR(atan2f, some_pairs, ::atan2, 3);
+  SB_PAIR(atan2, some_pairs, ::atan2l, 2);
+  SB_PAIR(hypotf, some_pairs, ::hypot, 3);
+  SB_PAIR(hypot, some_pairs, ::hypotl, 2);
+  SB_PAIR(fmodf, some_pairs, ::fmodl, 0);
+  SB_PAIR(fmod, some_pairs, ::fmodl, 0);
+  SB_PAIR(remainderf, some_pairs, ::remainderl, 0);
+  SB_PAIR(remainder, some_pairs, ::remainderl, 0);
   return wrong == 0 ? 0 : 1;
 }

@@ -108,6 +108,18 @@ int main() {
   FLOAT(tan, 3);
   FLOAT(erf, 2);
   FLOAT(tanh, 2);
+  FLOAT(expm1, 1);
+  FLOAT(log1p, 1);
+  FLOAT(erfc, 4);
+  FLOAT(atan, 2);
+  FLOAT(asin, 2);
+  FLOAT(acos, 2);
+  FLOAT(sinh, 3);
+  FLOAT(cosh, 2);
+  FLOAT(asinh, 3);
+  FLOAT(acosh, 4);
+  FLOAT(atanh, 3);
+  FLOAT(cbrt, 1);
   FLOAT(sqrt, 0);
   check<float>(
       "rsqrt", 2, [] __device__(float x) { return rsqrtf(x); },
@@ -137,6 +149,56 @@ int main() {
   DOUBLE(log, 1);
   DOUBLE(sin, 1);
   DOUBLE(cos, 1);
+  check<double>(
+      "exp10", 1, [] __device__(double x) { return exp10(x); },
+      [](long double x) { return ::exp10l(x); });
+  DOUBLE(expm1, 1);
+  DOUBLE(log2, 1);
+  DOUBLE(log10, 1);
+  DOUBLE(log1p, 1);
+  DOUBLE(tan, 2);
+  DOUBLE(erf, 2);
+  DOUBLE(erfc, 5);
+  DOUBLE(atan, 2);
+  DOUBLE(asin, 2);
+  DOUBLE(acos, 2);
+  DOUBLE(sinh, 2);
+  DOUBLE(cosh, 2);
+  DOUBLE(tanh, 2);
+  DOUBLE(asinh, 3);
+  DOUBLE(acosh, 3);
+  DOUBLE(atanh, 2);
+  DOUBLE(cbrt, 1);
+  check<float>(
+      "atan2f", 3, [] __device__(float x) { return atan2f(x, -1.5f); },
+      [](double x) { return std::atan2(x, -1.5); });
+  check<float>(
+      "hypotf", 3, [] __device__(float x) { return hypotf(x, 2.5f); },
+      [](double x) { return std::hypot(x, 2.5); });
+  check<double>(
+      "atan2", 2, [] __device__(double x) { return atan2(1.5, x); },
+      [](long double x) { return std::atan2(1.5L, x); });
+  check<double>(
+      "hypot", 2, [] __device__(double x) { return hypot(x, 2.5); },
+      [](long double x) { return std::hypot(x, 2.5L); });
+  check<float>(
+      "fmodf", 0, [] __device__(float x) { return fmodf(x, 2.5f); },
+      [](double x) { return std::fmod(x, 2.5); });
+  check<float>(
+      "remainderf", 0, [] __device__(float x) { return remainderf(x, 2.5f); },
+      [](double x) { return ::remainderl(x, 2.5L); });
+  check<double>(
+      "fmod", 0, [] __device__(double x) { return fmod(7.0, x); },
+      [](long double x) { return std::fmod(7.0L, x); });
+  check<double>(
+      "remainder", 0, [] __device__(double x) { return remainder(x, -0.75); },
+      [](long double x) { return std::remainder(x, -0.75L); });
+  check<double>(
+      "pow of double", 2, [] __device__(double x) { return pow(x, 2.7); },
+      [](long double x) { return std::pow(x, static_cast<long double>(2.7)); });
+  check<double>(
+      "pow of double, -2", 2, [] __device__(double x) { return pow(-2.0, x); },
+      [](long double x) { return std::pow(-2.0L, x); });
   // The quick ones, within what CUDA documents: absolute for angles below pi, relative here.
   check<float>(
       "__expf", 2, [] __device__(float x) { return __expf(x); },

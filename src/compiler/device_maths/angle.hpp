@@ -22,14 +22,16 @@ inline turned_f within_quarter(float size) {
 }
 
 struct turned_d {
-  double r;
+  double r, low;  // a sum
   std::uint64_t quarters;
 };
 inline turned_d within_quarter(double size) {
   const whole_d k = nearest(size * 0x1.45f306dc9c883p-1);
-  double r = fused(k.value, -0x1.921fb54442d18p+0, size);
-  r = fused(k.value, -0x1.1a62633145c07p-54, r);
-  return {fused(k.value, 0x1.f1976b7ed8fbcp-110, r), k.bits};
+  const double coarse = fused(k.value, -0x1.921fb54442d18p+0, size);
+  const double finer = fused(k.value, -0x1.1a62633145c07p-54, coarse);
+  const double r = fused(k.value, 0x1.f1976b7ed8fbcp-110, finer);
+  const double rest = fused(k.value, -0x1.1a62633145c07p-54, coarse - r);
+  return {r, fused(k.value, 0x1.f1976b7ed8fbcp-110, rest), k.bits};
 }
 
 inline float sin_of_rest(float r) {
@@ -41,19 +43,22 @@ inline float cos_of_rest(float r) {
   const float p = polynomial(z, 0x1.55554ap-5f, -0x1.6c0c1cp-10f, 0x1.99e1d6p-16f);
   return fused(z, fused(z, p, -0.5f), 1.0f);
 }
+// (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4 for z = r^2
+inline double sin_curve(double z) {
+  return polynomial(z, -0x1.5555555555547p-3, 0x1.111111110f59ap-7, -0x1.a01a019bb47d0p-13,
+                    0x1.71de3525c38f1p-19, -0x1.ae5e25121cc97p-26, 0x1.5d7fd48b3625ap-33);
+}
+inline double cos_curve(double z) {
+  return polynomial(z, 0x1.555555555554ap-5, -0x1.6c16c16c14df3p-10, 0x1.a01a019c593ffp-16,
+                    -0x1.27e4f7c9bae0bp-22, 0x1.1ee9bff82d070p-29, -0x1.8f97add31f3b2p-37);
+}
 inline double sin_of_rest(double r) {
   const double z = r * r;
-  const double p =
-      polynomial(z, -0x1.5555555555547p-3, 0x1.111111110f59ap-7, -0x1.a01a019bb47d0p-13,
-                 0x1.71de3525c38f1p-19, -0x1.ae5e25121cc97p-26, 0x1.5d7fd48b3625ap-33);
-  return fused(z * r, p, r);
+  return fused(z * r, sin_curve(z), r);
 }
 inline double cos_of_rest(double r) {
   const double z = r * r, half = 0.5 * z, near = 1.0 - half;
-  const double p =
-      polynomial(z, 0x1.555555555554ap-5, -0x1.6c16c16c14df3p-10, 0x1.a01a019c593ffp-16,
-                 -0x1.27e4f7c9bae0bp-22, 0x1.1ee9bff82d070p-29, -0x1.8f97add31f3b2p-37);
-  return near + fused(z * z, p, (1.0 - near) - half);
+  return near + fused(z * z, cos_curve(z), (1.0 - near) - half);
 }
 
 inline float sine_at(turned_f t) {
@@ -65,14 +70,6 @@ inline double sine_at(turned_d t) {
   const double s = sin_of_rest(t.r), c = cos_of_rest(t.r);
   const double value = (t.quarters & 1) != 0 ? c : s;
   return bits_as<double>(bits_as<std::uint64_t>(value) ^ ((t.quarters & 2) << 62));
-}
-
-inline float with_sign_of(float sign, float x) {
-  return bits_as<float>(bits_as<std::uint32_t>(x) ^ (bits_as<std::uint32_t>(sign) & 0x80000000u));
-}
-inline double with_sign_of(double sign, double x) {
-  return bits_as<double>(bits_as<std::uint64_t>(x) ^
-                         (bits_as<std::uint64_t>(sign) & 0x8000000000000000u));
 }
 
 template <class Real>
@@ -91,6 +88,21 @@ inline float quick_tan(float x) {
   const bool odd = (t.quarters & 1) != 0;
   const float ratio = (odd ? -c : s) / (odd ? s : c);
   return with_sign_of(x, ratio);
+}
+// A quotient has the errors of both, and of the angle: each is kept and made good at the end.
+inline double quick_tan(double x) {
+  const turned_d t = within_quarter(size_of(x));
+  const double z = t.r * t.r, half = 0.5 * z, near = 1.0 - half;
+  const double sine_rest = fused(z * t.r, sin_curve(z), t.low);
+  const double sine = t.r + sine_rest, sine_low = (t.r - sine) + sine_rest;
+  const double cosine_rest = fused(-t.r, t.low, fused(z * z, cos_curve(z), (1.0 - near) - half));
+  const double cosine = near + cosine_rest, cosine_low = (near - cosine) + cosine_rest;
+  const bool odd = (t.quarters & 1) != 0;
+  const double top = odd ? -cosine : sine, top_low = odd ? -cosine_low : sine_low;
+  const double bottom = odd ? sine : cosine, bottom_low = odd ? sine_low : cosine_low;
+  const double inverse = 1.0 / bottom, quotient = top * inverse;
+  const double missing = fused(-quotient, bottom, top) + fused(-quotient, bottom_low, top_low);
+  return with_sign_of(x, fused(missing, inverse, quotient));
 }
 
 }  // namespace sb::maths

@@ -67,6 +67,14 @@ root = mp.sqrt(mpf(2)) - 1  # sqrt(2) - 1 and sqrt(1/2) - 1 bound what logarithm
 low_root = mp.sqrt(mpf(1) / 2) - 1
 quarter = mp.pi / 4 * mpf("1.01")
 
+
+def fit_erfc(c, last, count, double):
+    def scaled(t):
+        x = c * (1 + t) / (1 - t)
+        return (x + c) * mp.exp(x * x) * mp.erfc(x)
+    return fit(scaled, lambda t: 1 / scaled(t), steps(0, count), -1, (mpf(last) - c) / (mpf(last) + c), double)
+
+
 # (f(x) - what is exact) / a power of x, so that powers begin at zero.
 POLYNOMIALS = {
     # e^r = 1 + r + r^2 * p(r)
@@ -104,6 +112,37 @@ POLYNOMIALS = {
                          tiny, quarter**2, True),
     "cos_d": lambda: fit(of_square(lambda r: (mp.cos(r) - 1 + r**2 / 2) / r**4), of_square(lambda r: r**4), steps(0, 6),
                          mpf("1e-4"), quarter**2, True),
+    # 10^r = 1 + r * p(r)
+    "exp10_d": lambda: fit(lambda r: (mpf(10) ** r - 1) / r, lambda r: abs(r), steps(0, 12), -0.15052, 0.15052, True),
+    # log2((1 + s) / (1 - s)) = c1 * s + c3 * s^3 + s^5 * p(s^2), the first two terms in pairs of doubles
+    "log2_pow_d": lambda: fit(of_square(lambda s: ((2 * mp.atanh(s) - 2 * s - 2 * s**3 / 3) / s**5) / mp.ln2),
+                              of_square(lambda s: s**5 / mp.atanh(s)), steps(0, 8), mpf("1e-7"), mpf("0.1717")**2,
+                              True),
+    # atan x = x + x^3 * p(x^2), for double where x^2 is at most tan(pi / 8)^2
+    "atan_f": lambda: fit(of_square(lambda x: (mp.atan(x) - x) / x**3), of_square(lambda x: x**3 / mp.atan(x)),
+                          steps(0, 9), tiny, one),
+    "atan_d": lambda: fit(of_square(lambda x: (mp.atan(x) - x) / x**3), of_square(lambda x: x**3 / mp.atan(x)),
+                          steps(0, 11), tiny, mpf("0.4143")**2, True),
+    # asin x = x + x^3 * p(x^2) for x^2 <= 1/4
+    "asin_f": lambda: fit(of_square(lambda x: (mp.asin(x) - x) / x**3), of_square(lambda x: x**3 / mp.asin(x)),
+                          steps(0, 5), tiny, mpf("0.25")),
+    "asin_d": lambda: fit(of_square(lambda x: (mp.asin(x) - x) / x**3), of_square(lambda x: x**3 / mp.asin(x)),
+                          steps(0, 12), tiny, mpf("0.25"), True),
+    # sinh x = x + x^3 * p(x^2) below 1
+    "sinh_f": lambda: fit(of_square(lambda x: (mp.sinh(x) - x) / x**3), of_square(lambda x: x**3 / mp.sinh(x)),
+                          steps(0, 4), tiny, one),
+    "sinh_d": lambda: fit(of_square(lambda x: (mp.sinh(x) - x) / x**3), of_square(lambda x: x**3 / mp.sinh(x)),
+                          steps(0, 7), tiny, one, True),
+    # m^(-1/3), as a polynomial of m - 1
+    "cbrt_f": lambda: fit(lambda r: (1 + r) ** (-one / 3), lambda r: (1 + r) ** (one / 3), steps(0, 6), low_root, root),
+    "cbrt_d": lambda: fit(lambda r: (1 + r) ** (-one / 3), lambda r: (1 + r) ** (one / 3), steps(0, 9), low_root, root,
+                          True),
+    # e^(x^2) * erfc x = p(t) / (x + c), t = (x - c) / (x + c), up to where erfc is zero
+    "erfc_f": lambda: fit_erfc(3, 10.2, 10, False),
+    "erfc_d": lambda: fit_erfc(4, 27.3, 23, True),
+    # erf x = x + x * p(x^2) below 1
+    "erf_d": lambda: fit(of_square(lambda x: mp.erf(x) / x - 1), of_square(lambda x: x / mp.erf(x)), steps(0, 12),
+                         tiny, one, True),
 }
 
 
@@ -135,7 +174,9 @@ def main():
         print("  " + ", ".join(spelled(c, double) for c in coefficients), flush=True)
     for name, value, count in (("ln2", mp.ln2, 2), ("log2(e)", 1 / mp.ln2, 2), ("log10(2)", mp.log10(2), 2),
                                ("log2(10)", mp.log(10, 2), 1), ("pi/2", mp.pi / 2, 3), ("2/pi", 2 / mp.pi, 1),
-                               ("log10(e)", mp.log10(mp.e), 2), ("ln10", mp.log(10), 2)):
+                               ("log10(e)", mp.log10(mp.e), 2), ("ln10", mp.log(10), 2), ("pi", mp.pi, 2),
+                               ("pi/4", mp.pi / 4, 2), ("2^(1/3)", mp.cbrt(2), 1), ("2^(-1/3)", 1 / mp.cbrt(2), 1),
+                               ("2/ln2", 2 / mp.ln2, 2), ("2/ln2/3", 2 / mp.ln2 / 3, 2)):
         for double in (False, True):
             print(f"{name}: " + ", ".join(spelled(p, double) for p in parts(mpf(value), double, count)))
 

@@ -7,9 +7,15 @@
 #include <cmath>
 
 #include "angle.hpp"
+#include "arc.hpp"
+#include "area.hpp"
 #include "exponential.hpp"
+#include "gauss.hpp"
+#include "hyperbolic.hpp"
 #include "logarithm.hpp"
 #include "power.hpp"
+#include "remainder.hpp"
+#include "root.hpp"
 #include "sigmoid.hpp"
 
 #define SB_MATHS extern "C" __attribute__((const, nothrow))
@@ -35,8 +41,26 @@ SB_RARE double __sb_maths_rare_sin(int rare, double x, double quick) {
 SB_RARE double __sb_maths_rare_cos(int rare, double x, double quick) {
   return rare != 0 ? ::cos(x) : quick;
 }
+SB_RARE double __sb_maths_rare_tan(int rare, double x, double quick) {
+  return rare != 0 ? ::tan(x) : quick;
+}
 SB_RARE float __sb_maths_rare_powf(int rare, float x, float y, float quick) {
   return rare != 0 ? ::powf(x, y) : quick;
+}
+SB_RARE double __sb_maths_rare_pow(int rare, double x, double y, double quick) {
+  return rare != 0 ? ::pow(x, y) : quick;
+}
+SB_RARE float __sb_maths_rare_fmodf(int rare, float x, float y, float quick) {
+  return rare != 0 ? ::fmodf(x, y) : quick;
+}
+SB_RARE double __sb_maths_rare_fmod(int rare, double x, double y, double quick) {
+  return rare != 0 ? ::fmod(x, y) : quick;
+}
+SB_RARE float __sb_maths_rare_remainderf(int rare, float x, float y, float quick) {
+  return rare != 0 ? ::remainderf(x, y) : quick;
+}
+SB_RARE double __sb_maths_rare_remainder(int rare, double x, double y, double quick) {
+  return rare != 0 ? ::remainder(x, y) : quick;
 }
 
 namespace {
@@ -44,17 +68,40 @@ int is_far(float x) { return sb::maths::size_of(x) > sb::maths::largest_angle_f;
 int is_far(double x) { return sb::maths::size_of(x) > sb::maths::largest_angle_d; }
 }  // namespace
 
-SB_MATHS float __sb_maths_expf(float x) { return sb::maths::exp(x); }
-SB_MATHS float __sb_maths_exp2f(float x) { return sb::maths::exp2(x); }
-SB_MATHS float __sb_maths_exp10f(float x) { return sb::maths::exp10(x); }
-SB_MATHS double __sb_maths_exp(double x) { return sb::maths::exp(x); }
-SB_MATHS double __sb_maths_exp2(double x) { return sb::maths::exp2(x); }
-SB_MATHS float __sb_maths_logf(float x) { return sb::maths::log(x); }
-SB_MATHS float __sb_maths_log2f(float x) { return sb::maths::log2(x); }
-SB_MATHS float __sb_maths_log10f(float x) { return sb::maths::log10(x); }
-SB_MATHS double __sb_maths_log(double x) { return sb::maths::log(x); }
-SB_MATHS float __sb_maths_erff(float x) { return sb::maths::erf(x); }
-SB_MATHS float __sb_maths_tanhf(float x) { return sb::maths::tanh(x); }
+#define SB_FLOAT(name) \
+  SB_MATHS float __sb_maths_##name##f(float x) { return sb::maths::name(x); }
+#define SB_DOUBLE(name) \
+  SB_MATHS double __sb_maths_##name(double x) { return sb::maths::name(x); }
+#define SB_BOTH(name) SB_FLOAT(name) SB_DOUBLE(name)
+SB_BOTH(exp)
+SB_BOTH(exp2)
+SB_BOTH(exp10)
+SB_BOTH(expm1)
+SB_BOTH(log)
+SB_BOTH(log2)
+SB_BOTH(log10)
+SB_BOTH(log1p)
+SB_BOTH(erf)
+SB_BOTH(erfc)
+SB_BOTH(tanh)
+SB_BOTH(sinh)
+SB_BOTH(cosh)
+SB_BOTH(asinh)
+SB_BOTH(acosh)
+SB_BOTH(atanh)
+SB_BOTH(atan)
+SB_BOTH(asin)
+SB_BOTH(acos)
+SB_BOTH(cbrt)
+
+#define SB_FLOATS(name) \
+  SB_MATHS float __sb_maths_##name##f(float x, float y) { return sb::maths::name(x, y); }
+#define SB_DOUBLES(name) \
+  SB_MATHS double __sb_maths_##name(double x, double y) { return sb::maths::name(x, y); }
+#define SB_BOTH_PAIRS(name) SB_FLOATS(name) SB_DOUBLES(name)
+SB_BOTH_PAIRS(atan2)
+SB_BOTH_PAIRS(hypot)
+
 SB_MATHS float __sb_maths_sinf(float x) {
   return __sb_maths_rare_sinf(is_far(x), x, sb::maths::quick_sin(x));
 }
@@ -73,3 +120,19 @@ SB_MATHS double __sb_maths_cos(double x) {
 SB_MATHS float __sb_maths_powf(float x, float y) {
   return __sb_maths_rare_powf(!sb::maths::has_plain_power(x, y), x, y, sb::maths::quick_pow(x, y));
 }
+SB_MATHS double __sb_maths_tan(double x) {
+  return __sb_maths_rare_tan(is_far(x), x, sb::maths::quick_tan(x));
+}
+SB_MATHS double __sb_maths_pow(double x, double y) {
+  return __sb_maths_rare_pow(!sb::maths::has_plain_power(x, y), x, y, sb::maths::quick_pow(x, y));
+}
+
+#define SB_LEFT_OVER(real, name, base)                                        \
+  SB_MATHS real __sb_maths_##name(real x, real y) {                           \
+    return __sb_maths_rare_##name(!sb::maths::has_plain_quotient(x, y), x, y, \
+                                  sb::maths::quick_##base(x, y));             \
+  }
+SB_LEFT_OVER(float, fmodf, fmod)
+SB_LEFT_OVER(double, fmod, fmod)
+SB_LEFT_OVER(float, remainderf, remainder)
+SB_LEFT_OVER(double, remainder, remainder)

@@ -21,6 +21,19 @@ inline float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); 
 inline double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 inline float size_of(float x) { return __builtin_fabsf(x); }
 inline double size_of(double x) { return __builtin_fabs(x); }
+inline float root_of(float x) { return __builtin_sqrtf(x); }
+inline double root_of(double x) { return __builtin_sqrt(x); }
+inline bool is_negative(float x) { return bits_as<std::uint32_t>(x) >> 31 != 0; }
+inline bool is_negative(double x) { return bits_as<std::uint64_t>(x) >> 63 != 0; }
+
+// Turns x round where `sign` is negative, be it a zero or NaN.
+inline float with_sign_of(float sign, float x) {
+  return bits_as<float>(bits_as<std::uint32_t>(x) ^ (bits_as<std::uint32_t>(sign) & 0x80000000u));
+}
+inline double with_sign_of(double sign, double x) {
+  return bits_as<double>(bits_as<std::uint64_t>(x) ^
+                         (bits_as<std::uint64_t>(sign) & 0x8000000000000000u));
+}
 
 // c[0] + c[1] * x + c[2] * x^2 + ..., in pairs and pairs of pairs: half as many steps wait for one
 // another as with one coefficient after the other, and a processor has several in flight.

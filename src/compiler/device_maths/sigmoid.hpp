@@ -1,4 +1,4 @@
-// erf and tanh: an odd polynomial near zero, one minus something small beyond.
+// erf and tanh of float: an odd polynomial near zero, one minus something small beyond.
 #pragma once
 
 #include "exponential.hpp"

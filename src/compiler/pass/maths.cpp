@@ -17,6 +17,7 @@
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
 #include "compiler/pass/counted_version.hpp"
+#include "compiler/pass/mask_registers.hpp"
 #include "compiler/pass/maths_bitcode.hpp"
 
 namespace sb::pass {
@@ -56,6 +57,16 @@ StringRef name_of(Intrinsic::ID id) {
       return "cos";
     case Intrinsic::tan:
       return "tan";
+    case Intrinsic::asin:
+      return "asin";
+    case Intrinsic::acos:
+      return "acos";
+    case Intrinsic::atan:
+      return "atan";
+    case Intrinsic::sinh:
+      return "sinh";
+    case Intrinsic::cosh:
+      return "cosh";
     case Intrinsic::tanh:
       return "tanh";
     case Intrinsic::pow:
@@ -278,6 +289,30 @@ void interleave_loops(ArrayRef<CallBase*> calls, FunctionAnalysisManager& functi
   }
 }
 
+// clang makes an instruction of fmod, which no vector has.
+void call_remainders(Function& function) {
+  SmallVector<Instruction*, 4> found;
+  for (Instruction& inst : instructions(function)) {
+    Type* type = inst.getType();
+    if (inst.getOpcode() == Instruction::FRem && (type->isFloatTy() || type->isDoubleTy())) {
+      found.push_back(&inst);
+    }
+  }
+  for (Instruction* inst : found) {
+    Type* type = inst->getType();
+    auto remainder = function.getParent()->getOrInsertFunction(type->isFloatTy() ? "fmodf" : "fmod",
+                                                               type, type, type);
+    CallInst* call = CallInst::Create(remainder, {inst->getOperand(0), inst->getOperand(1)});
+    ReplaceInstWithInst(inst, call);
+  }
+}
+
+// Without such an instruction each fused product is a call itself: one of the C library's is less.
+bool fuses_products(const Function& function) {
+  const StringRef features = function.getFnAttribute("target-features").getValueAsString();
+  return !Triple(function.getParent()->getTargetTriple()).isX86() || features.contains("+fma");
+}
+
 void erase_unused(Module& module) {
   bool again = true;
   while (again) {
@@ -297,9 +332,11 @@ PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analy
   std::unique_ptr<Module> library;
   std::vector<CallBase*> calls;
   for (Function& function : module) {
-    if (function.isDeclaration() || is_counted(function) || function.hasOptNone()) {
+    if (function.isDeclaration() || is_counted(function) || function.hasOptNone() ||
+        !fuses_products(function)) {
       continue;
     }
+    call_remainders(function);
     for (CallBase* call : calls_in(function, [](auto& c) { return !called_function(c).empty(); })) {
       if (!library) {
         library = load_library(module.getContext());
@@ -313,6 +350,7 @@ PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analy
       }
     }
   }
+  choose_registers(module, calls);
   if (calls.empty()) {
     return PreservedAnalyses::all();
   }

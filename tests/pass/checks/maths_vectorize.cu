@@ -1,3 +1,4 @@
+// RUN-X86_64: -O3 -fno-math-errno -march=x86-64-v3 -S
 // RUN: -O3 -fno-math-errno -S
 // Maths functions are vector code; only rare arguments lead to a call, out of the way.
 // CHECK: exponential.entry:
@@ -15,11 +16,35 @@
 // CHECK: root.entry:
 // CHECK: {{fmla v[0-9]+.2d|mulpd|vfmadd}}
 // CHECK: {{^}}.Lfunc_end
+// CHECK: direction.entry:
+// CHECK-NOT: {{bl|call}} {{.*}}atan2
+// CHECK: {{fmla v[0-9]+.4s|mulps|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}atan2
+// CHECK: {{^}}.Lfunc_end
+// CHECK: bell.entry:
+// CHECK-NOT: {{bl|call}} {{.*}}erf
+// CHECK: {{fmla v[0-9]+.2d|mulpd|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}erf
+// CHECK: {{^}}.Lfunc_end
+// CHECK: power.entry:
+// CHECK: {{fmla v[0-9]+.2d|mulpd|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}pow{{$}}
+// CHECK: __sb_maths_rare_pow
+// CHECK: {{^}}.Lfunc_end
+// CHECK: turns.entry:
+// CHECK: {{frintz v[0-9]+.4s|roundps}}
+// CHECK-NOT: {{bl|call}} {{.*}}fmodf{{$}}
+// CHECK: __sb_maths_rare_fmodf
+// CHECK: {{^}}.Lfunc_end
 #include "device.h"
 
 extern "C" __device__ float expf(float);
 extern "C" __device__ float sinf(float);
 extern "C" __device__ float powf(float, float);
+extern "C" __device__ float atan2f(float, float);
+extern "C" __device__ float fmodf(float, float);
+extern "C" __device__ double erf(double);
+extern "C" __device__ double pow(double, double);
 
 extern "C" __global__ void exponential(const float* x, float* y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -40,4 +65,25 @@ extern "C" __global__ void square(const float* x, float* y) {
 extern "C" __global__ void root(const float* x, float* y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   y[i] = powf(x[i], 0.3f);
+}
+
+extern "C" __global__ void direction(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  z[i] = atan2f(y[i], x[i]);
+}
+
+// A long function is arithmetic as the short ones are.
+extern "C" __global__ void bell(const double* x, double* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = erf(x[i]);
+}
+
+extern "C" __global__ void power(const double* x, const double* y, double* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  z[i] = pow(x[i], y[i]);
+}
+
+extern "C" __global__ void turns(const float* x, const float* y, float* z) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  z[i] = fmodf(x[i], y[i]);
 }
