@@ -284,6 +284,9 @@ look_ns = 750                           # from the writing of memory until a blo
 looks_per_ns = 0.85                     # blocks that can, where many look
 meeting_ns = 980                        # a barrier of the grid
 meeting_blocks_per_ns = 0.48            # that come to it, where they are many
+lock_ns = 250                           # from giving back a lock of global memory until the next thread has it (locks.tsv)
+lock_try_ns = 0.62                      # more, for each thread that tries
+fence_ns = 200                          # __threadfence(), while a lock is held
 overlap_norm = 3.5                      # how well what bounds a kernel hides the rest: 1 not at all
 older_first = 0.5                       # of a multiprocessor's pipes that two kernels want: what goes to the older one first
 

@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 19;
+inline constexpr std::uint32_t version = 22;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -179,6 +179,8 @@ struct kernel_info {
   // A counted version: loops of it draw their work from a counter that all blocks have in common.
   std::uint32_t draws;
   thread_times times;  // modes block_fiber and lanes
+  // A loop of it looks at what others write so many times at most.
+  std::uint32_t gives_up;
   // The same kernel for other blocks, or for some of them. Null: this one runs all.
   const kernel_info* otherwise;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
@@ -221,12 +223,17 @@ enum class reduce_kind : std::uint32_t {
   xor_ = 7
 };
 enum class barrier_kind : std::uint32_t { plain = 0, count = 1, and_ = 2, or_ = 3 };
+// Where threads ask which of their warp are there: a multiple of first_place, the greater the later
+// they come there; whether they wait for nobody there; and whether they wait for those that sleep.
+inline constexpr std::uint32_t first_place = 4, place_of_parted = 1, place_behind_sleep = 2;
 enum class lane_operation : std::uint32_t {
   sync = 0,
   shuffle = 1,
   vote = 2,
   match = 3,
-  reduce = 4
+  reduce = 4,
+  ask = 5,  // active_mask; the place is its argument
+  rest = 6  // at a barrier, where lanes ask: it goes on when all threads have come
 };
 // Of a round of all threads of a block, some of which wait for others. If nobody got on: some look
 // at memory in vain (spins), while others have just gone to sleep (naps); or nobody but sleepers
@@ -240,6 +247,9 @@ enum class round_outcome : std::uint32_t {
 };
 // How a thread says until when it sleeps: for so many ns, or until the clock or the timer is there.
 enum class sleep_kind : std::uint32_t { for_ns = 0, until_clock = 1, until_timer = 2 };
+// What a thread does to a lock, which is given back when the one who took it writes there; or a
+// fence, of whoever holds one.
+enum class lock_event : std::uint32_t { tried = 0, taken = 1, written = 2, fence = 3 };
 // What a thread does that has looked at memory in a loop.
 enum class look_answer : std::uint32_t { goes_on = 0, stops = 1, sleeps = 2 };
 
@@ -291,6 +301,11 @@ enum class look_answer : std::uint32_t { goes_on = 0, stops = 1, sleeps = 2 };
   X(void, drew,                                                                                    \
     (const void* counter, std::uint64_t value, std::int64_t step, std::uint64_t issued,            \
      std::uint64_t steps, std::uint64_t loads))                                                    \
+  /* kernel_info::counted only, where something may be a lock: what was done (lock_event), where,  \
+     and what `spent` would tell up to here. */                                                    \
+  X(void, lock_step,                                                                               \
+    (const void* lock, std::uint32_t event, std::uint64_t issued, std::uint64_t steps,             \
+     std::uint64_t loads))                                                                         \
   /* Mode block_fiber: all threads of the block have had a turn, and some of them spin. Lets other \
      blocks run, unless one of its threads got on. */                                              \
   X(void, spun, (std::uint32_t outcome))                                                           \

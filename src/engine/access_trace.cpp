@@ -34,6 +34,7 @@ void access_trace::begin(std::uint32_t threads) {
   sites_.clear();
   spent_.assign(threads, {});
   draws_.begin(threads);
+  locks_.begin(threads);
   is_vague_ = false;
 }
 
@@ -56,9 +57,18 @@ void access_trace::touch(std::uint32_t thread, std::uint64_t address, std::uint3
 }
 
 void access_trace::went_round(std::uint32_t thread, const thread_spent& so_far) {
-  const thread_spent& before = spent_[thread];  // by functions that it called
-  draws_.went_round(thread, {before.issued + so_far.issued, before.steps + so_far.steps,
-                             before.loads + so_far.loads});
+  draws_.went_round(thread, in_all(thread, so_far));
+}
+
+void access_trace::lock_step(std::uint32_t thread, std::uint64_t lock, abi::lock_event event,
+                             const thread_spent& so_far) {
+  locks_.note(thread, lock, event, in_all(thread, so_far));
+}
+
+// With what it did in functions that it called.
+thread_spent access_trace::in_all(std::uint32_t thread, const thread_spent& here) const {
+  const thread_spent& before = spent_[thread];
+  return {before.issued + here.issued, before.steps + here.steps, before.loads + here.loads};
 }
 
 void access_trace::spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps,
@@ -293,6 +303,7 @@ access_summary access_trace::summary(range_of memory) const {
   result.steps = number(longest.steps);
   result.loads = number(longest.loads);
   result.drawn = draws_.items(spent_);
+  result.locks = locks_.locks();
   result.missed_loads += result.drawn.waits;
   return result;
 }

@@ -13,6 +13,7 @@
 
 #include "base/device_abi.hpp"
 #include "engine/draw_trace.hpp"
+#include "engine/lock_trace.hpp"
 
 namespace sb::engine {
 
@@ -51,6 +52,7 @@ struct access_summary {
   std::vector<place> places;
   std::vector<std::uint64_t> atomic_addresses;  // sorted
   drawn_items drawn;
+  taken_locks locks;
 };
 
 class access_trace {
@@ -61,6 +63,9 @@ class access_trace {
   void spent(std::uint32_t thread, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads);
   // A loop that draws: what the thread has spent so far, in this function.
   void went_round(std::uint32_t thread, const thread_spent& so_far);
+  // The same, as it does something to a lock.
+  void lock_step(std::uint32_t thread, std::uint64_t lock, abi::lock_event event,
+                 const thread_spent& so_far);
   [[nodiscard]] draw_trace& draws() { return draws_; }
   // Whether rounds were counted that say nothing of the block if they were in vain.
   [[nodiscard]] bool is_vague() const { return is_vague_; }
@@ -89,7 +94,10 @@ class access_trace {
   std::vector<std::uint32_t> known_;  // by place: its site and one; 0 for none
   std::vector<site> sites_;
   std::vector<thread_spent> spent_;
+  [[nodiscard]] thread_spent in_all(std::uint32_t thread, const thread_spent& here) const;
+
   draw_trace draws_;
+  lock_trace locks_;
 };
 
 }  // namespace sb::engine

@@ -1,8 +1,6 @@
 #include "engine/block.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <span>
 #include <utility>
 
 #include "engine/clock.hpp"
@@ -91,11 +89,13 @@ void block::begin(kernel_run& r, std::uint64_t i) {
   begin_times();
   races.start(r.races);
 
-  warps_.assign((lanes + 31) / 32, {~0u, 0});
+  warps_.assign((lanes + 31) / 32, {.live = ~0u});
   if (lanes % 32 != 0) warps_.back().live = (1u << lanes % 32) - 1;
   fresh_ = 0;
   live_ = count_;
-  ready_ = at_barrier_ = sleeping_ = converging_ = at_grid_ = {};
+  ready_ = at_barrier_ = sleeping_ = at_grid_ = {};
+  asking_ = answers_ = 0;
+  answered_ = false;
   next_wake_ns_ = 0;
   napping_ = 0;
   naps = false;
@@ -189,7 +189,7 @@ block_outcome block::resume(worker& w) {
   held = turn_over_ = false;
   idle_yields_ = 0;
   yields_ = looks_ = 0;
-  got_on_ = false;
+  got_on_ = worked_ = went_on_ = false;
   woken_ = vain_ = 0;
   overdue_ns_ = 0;
   awake_turns_ = 0;
@@ -228,10 +228,7 @@ block_outcome block::resume(worker& w) {
       }
       wake_ns = next_wake_ns_;
     }
-    if (converging_.count != 0) {
-      resolve_converging();
-      continue;
-    }
+    if (has_fibers() && answer_all()) continue;
     if (failure.error != status::success) return block_outcome::failed;
     if (ready_.count != 0) {
       return works(yields_) ? block_outcome::more : block_outcome::spinning;
@@ -322,93 +319,17 @@ void block::warp_call(device_thread& t) {
   if (!lane_comes(t.context.linear_tid)) park(t);
 }
 
-bool block::lane_comes(std::uint32_t thread) {
-  const std::uint32_t lane = 1u << thread % 32;
-  call_of(thread).mask |= lane;
-  warps_[thread / 32].waiting |= lane;
-  try_warp_call(thread);  // no other one is complete only now
-  return !lane_waits(thread);
-}
-
-void block::lane_leaves(std::uint32_t thread) {
-  warp_state& warp = warps_[thread / 32];
-  warp.live &= ~(1u << thread % 32);
-  for (std::uint32_t left = warp.waiting; left != 0; left &= left - 1) {
-    const std::uint32_t other =
-        thread / 32 * 32 + static_cast<std::uint32_t>(std::countr_zero(left));
-    if (lane_waits(other)) try_warp_call(other);
-  }
-}
-
-// Completes the operation that the thread is in, if every live lane of the mask is here. Lanes
-// match by their mask, as on Volta and later: they may have come from different places of the
-// program.
-void block::try_warp_call(std::uint32_t thread) {
-  warp_state& w = warps_[thread / 32];
-  device_thread* lanes = &threads_[thread / 32 * 32];
-  const std::uint32_t mask = call_of(thread).mask;
-  const std::uint32_t need = mask & w.live;
-  if ((w.waiting & need) != need) return;
-  lane_call* calls[32] = {};
-  for (std::uint32_t m = need; m != 0; m &= m - 1) {
-    const auto i = static_cast<std::uint32_t>(std::countr_zero(m));
-    calls[i] = &lanes[i].call;
-    if (calls[i]->mask != mask) return;
-  }
-  complete_warp(calls, need);
-  for (std::uint32_t m = need; m != 0; m &= m - 1) {
-    device_thread* t = &lanes[std::countr_zero(m)];
-    if (has_fibers() && t != on->current) ready_.push(t);
-  }
-  w.waiting &= ~need;
-  progress();
-}
-
-std::uint32_t block::active_mask(device_thread& t, std::uint32_t place) {
-  t.place = place;
-  converging_.push(&t);
-  progress();
-  park(t);
-  return static_cast<std::uint32_t>(t.call.result);
-}
-
-// Of each warp, those lanes go on that are at the earliest place: the others may be joined by them.
-void block::resolve_converging() {
-  thread_list waiting;
-  std::swap(waiting, converging_);
-  const auto lanes_of = [&](const device_thread& t) {
-    const std::uint32_t first = t.context.linear_tid / 32 * 32;
-    return std::span(threads_).subspan(first, std::min(32u, count_ - first));
-  };
-  thread_list here;
-  while (waiting.count != 0) {
-    device_thread* t = waiting.pop();
-    std::uint32_t earliest = t->place;
-    for (const device_thread& other : lanes_of(*t))
-      if (other.place != 0) earliest = std::min(earliest, other.place);
-    (t->place == earliest ? here : converging_).push(t);
-  }
-  for (device_thread* t = here.first; t != nullptr; t = t->next) {
-    std::uint32_t mask = 0, bit = 1;
-    for (const device_thread& other : lanes_of(*t)) {
-      if (other.place == t->place) mask |= bit;
-      bit <<= 1;
-    }
-    t->call.result = mask;
-  }
-  for (device_thread* t = here.first; t != nullptr; t = t->next) t->place = 0;
-  ready_.take(here);
-  progress();
-}
-
 void block::sleep_until(device_thread& t, std::uint64_t ns) {
   t.vain = false;
   if (shown(now_ns(), t) < ns) sleep(t, ns);
 }
 
 void block::sleep(device_thread& t, std::uint64_t ns) {
+  const std::uint32_t thread = t.context.linear_tid;
   add_sleeper(t, ns);
+  if (has_fibers()) lane_sleeps(thread, true);
   park(t);
+  if (has_fibers()) lane_sleeps(thread, false);
   t.slept = true;
 }
 
@@ -479,6 +400,7 @@ bool block::note_look(device_thread& t, std::uint64_t value) {
   const bool same = t.seen == value;
   t.seen = value;
   if (!same) {
+    worked_ = true;
     progress();
     t.vain = false;
   }
@@ -507,6 +429,14 @@ void block::give_turn(device_thread& t, bool hold) {
 
 void block::spun(device_thread& t, abi::round_outcome how) {
   round_ns_ = 0;
+  if (how == abi::round_outcome::got_on) {
+    went_on_ = true;
+    answer_still_warps();
+  } else if (answer_all() && how != abi::round_outcome::spins) {
+    how = abi::round_outcome::got_on;
+  }
+  // Lanes that look at memory and ask in turn, in vain, do not keep others from running.
+  if (std::exchange(answered_, false)) how = abi::round_outcome::got_on;
   switch (how) {
     case abi::round_outcome::is_stuck:
       fail(t, {status::launch_failure, nullptr, stuck_words});

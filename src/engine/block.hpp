@@ -5,7 +5,7 @@
 // here runs on that worker: on its home stack, or on the fiber of one of the block's threads.
 //
 // Invariants
-//   - a thread is in exactly one place: fresh, in ready_, parked (barrier, warp, converging,
+//   - a thread is in exactly one place: fresh, in ready_, parked (barrier, warp, asking,
 //   sleeping,
 //     grid) or done; or it is the one that runs;
 //   - a fiber belongs to a thread from its start to its end, and is handed on to the next fresh
@@ -54,7 +54,7 @@ struct device_thread {
   fiber* on = nullptr;          // from its start to its end
   std::uint64_t wake_ns = 0;    // when its sleep is over, or was the last time
   std::uint64_t seen = 0;       // what its spin loop saw last
-  std::uint32_t place = 0;      // of an active_mask call: greater the later lanes come to it
+  std::uint32_t place = 0;      // of an active_mask call
   std::uint64_t clock_ns = 0;   // last clock value given out
   std::uint64_t streak_ns = 0;  // when the present series of clock reads began
   std::uint32_t streak = 0;
@@ -62,6 +62,7 @@ struct device_thread {
   bool slept = false;           // since its loop last told what it saw
   bool vain = false;            // since it last slept its loop saw what it saw before
   bool naps = false;            // it sleeps, and looked in vain before
+  bool asks_in_vain = false;    // mode lanes: since it last looked
   std::uint64_t asleep_ns = 0;  // modelled: since when
   int predicate = 0;
   lane_call call;
@@ -139,6 +140,11 @@ struct failure_record {
 struct warp_state {
   std::uint32_t live = 0;
   std::uint32_t waiting = 0;  // lanes inside a warp operation
+  std::uint32_t asking = 0;   // which lanes are where they are
+  std::uint32_t resting = 0;  // mode lanes, where lanes ask: at a barrier
+  std::uint32_t came = 0;     // mode lanes: lanes that came to an operation in this round
+  std::uint32_t still = 0;    // mode lanes: rounds in a row in which none did
+  std::uint32_t asleep = 0;   // if they have fibers, or times
 };
 
 struct alignas(64) block {
@@ -254,6 +260,11 @@ struct alignas(64) block {
   void turn_was_in_vain(block_outcome outcome);
   // Whether something happened in the last turn but sleep and looks at memory.
   [[nodiscard]] bool got_on() const { return got_on_; }
+  // Whether one of its threads saw something new in the last turn, though it looks again now. What
+  // threads do together between two looks may be in vain.
+  [[nodiscard]] bool worked() const { return worked_; }
+  // The same, but a loop with barriers may only go round.
+  [[nodiscard]] bool went_on() const { return went_on_; }
   // How often its threads looked at memory in a turn that was too long, if they did little else.
   [[nodiscard]] std::uint32_t looks_of_long_turn() const;
   [[nodiscard]] bool woke() const { return woken_ != 0; }  // one of its sleepers did
@@ -284,7 +295,8 @@ struct alignas(64) block {
   // Mode lanes: a thread comes to the warp operation that its call says, or returns.
   bool lane_comes(std::uint32_t thread);
   [[nodiscard]] bool lane_waits(std::uint32_t thread) const {
-    return (warps_[thread / 32].waiting >> thread % 32 & 1u) != 0;
+    const warp_state& warp = warps_[thread / 32];
+    return ((warp.waiting | warp.asking) >> thread % 32 & 1u) != 0;
   }
   void lane_leaves(std::uint32_t thread);
   lane_call& call_of(std::uint32_t thread) { return threads_[thread].call; }
@@ -322,6 +334,11 @@ struct alignas(64) block {
   bool note_look(device_thread& t, std::uint64_t value);
   void begin_times();
   void lie_down(std::uint32_t thread, std::uint64_t ns);
+  void lane_sleeps(std::uint32_t thread, bool does) {
+    const std::uint32_t bit = 1u << thread % 32;
+    std::uint32_t& asleep = warps_[thread / 32].asleep;
+    asleep = does ? asleep | bit : asleep & ~bit;
+  }
   void wake_threads(std::uint64_t now);
   [[nodiscard]] bool last_woke_in_vain() const;
   [[nodiscard]] bool has_due() const {
@@ -331,7 +348,12 @@ struct alignas(64) block {
   [[nodiscard]] bool works(std::uint32_t looks) const;
   [[nodiscard]] bool has_dozed() const;
   [[nodiscard]] bool looked_in_vain() const { return !got_on_ && woken_ != 0 && vain_ == woken_; }
-  void resolve_converging();
+  void ask(std::uint32_t thread, std::uint32_t place);
+  void answer_still_warps();
+  void open_if_all_rest(std::uint32_t warp);
+  void answer_if_all_wait(std::uint32_t warp);
+  bool answer(std::uint32_t warp);
+  bool answer_all();
   void try_warp_call(std::uint32_t thread);
   void thread_left(device_thread& t);
 
@@ -340,13 +362,14 @@ struct alignas(64) block {
   std::vector<warp_state> warps_;
   shared_space shared_;
 
-  std::uint32_t count_ = 0;  // threads of the block
-  std::uint32_t fresh_ = 0;  // first thread that has not started
+  std::uint32_t asking_ = 0;   // lanes of all warps
+  std::uint32_t answers_ = 0;  // since all warps were asked
+  std::uint32_t count_ = 0;    // threads of the block
+  std::uint32_t fresh_ = 0;    // first thread that has not started
   std::uint32_t live_ = 0;
   thread_list ready_;
   thread_list at_barrier_;
   thread_list sleeping_;
-  thread_list converging_;
   thread_list at_grid_;
   std::uint64_t next_wake_ns_ = 0;
   int barrier_count_ = 0;  // predicates that were true
@@ -375,6 +398,10 @@ struct alignas(64) block {
   std::uint32_t round_thread_ = 0;
   bool looks_on_ = false;  // one of them has looked at memory in a loop
   bool is_idle_ = false;   // the fiber waits until one of them is to wake
+  // Mode lanes: one that asked was answered, and did not ask in vain.
+  bool answered_ = false;
+  bool worked_ = false;
+  bool went_on_ = false;
 };
 
 }  // namespace sb::engine

@@ -44,6 +44,7 @@ void block::lie_down(std::uint32_t thread, std::uint64_t ns) {
   t.streak = 0;
   t.pause_ns = 0;
   add_sleeper(t, ns);
+  if (has_lanes()) lane_sleeps(thread, true);
   t.asleep = t.slept = true;
 }
 
@@ -51,6 +52,7 @@ bool block::thread_is_asleep(std::uint32_t thread) {
   device_thread& t = resumed_[thread];
   if (t.asleep) return true;
   if (std::exchange(t.due, false)) --due_;
+  if (has_lanes()) lane_sleeps(thread, false);
   return false;
 }
 

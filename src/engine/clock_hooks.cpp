@@ -68,7 +68,10 @@ void cancel() {
 }
 std::size_t wake(const void* key, std::size_t count) {
   const hooked_call own;
-  return model->clocks().wake_by_thread(key, count);
+  const std::size_t woken = model->clocks().wake_by_thread(key, count);
+  // It slept to do something, not to look again.
+  if (woken != 0 && model->clocks().has_slept()) model->looks_are_over();
+  return woken;
 }
 void* announce() {
   const hooked_call own;
@@ -233,6 +236,7 @@ void modelled::tell_wait(std::uint32_t other, trace::awaited what, std::uint64_t
 }
 
 void modelled::yield(std::uint64_t ns) {
+  if (!clocks_.looks_on()) looks_are_over();
   clocks_.yield(ns);
   came_in();
 }

@@ -445,6 +445,14 @@ void drew(thread_context* self, const void* counter, std::uint64_t value, std::i
   b.give_turn(thread_of(self), found == draw_trace::outcome::enough);
 }
 
+void lock_step(thread_context* self, const void* lock, std::uint32_t event, std::uint64_t issued,
+               std::uint64_t steps, std::uint64_t loads) {
+  const block& b = block_of(self);
+  if (b.accesses == nullptr || (lock != nullptr && is_of_block(b, lock))) return;
+  b.accesses->lock_step(self->linear_tid, reinterpret_cast<std::uint64_t>(lock),
+                        static_cast<abi::lock_event>(event), {issued, steps, loads});
+}
+
 // Blocks are dealt out to multiprocessors in turn, as an empty device does.
 std::uint32_t sm_id(thread_context* self) {
   const block& b = block_of(self);

@@ -161,10 +161,13 @@ class host_clocks {
   // as well, where more of them follow.
   void yield(std::uint64_t ns);
   void looked(const void* key, const streambed_awaited* what);  // in vain
-  // Whether a wait that the calling thread has prepared, or a sleep of that length, is one more of
-  // its looks.
+  // Whether a yield, a wait that the calling thread has prepared, or a sleep of that length, is one
+  // more of its looks. Behind a sleep, which may be code of the program's own, only sleeps are.
+  [[nodiscard]] bool looks_on();
   [[nodiscard]] bool waits_on();
   [[nodiscard]] bool sleeps_on(std::uint64_t ns);
+  // Whether the thread's last look was sleep.
+  [[nodiscard]] bool has_slept();
   struct looks {
     std::uint64_t begin_ns = 0, end_ns = 0;
     std::uint32_t count = 0;

@@ -22,10 +22,7 @@ void host_clocks::yield(std::uint64_t ns) {
   thread& me = *self();
   std::unique_lock lock(mutex_);
   if (me.at == thread::state::outside) me.ns = std::max({me.ns, latest_ns_, stepped_ns_});
-  if (!me.still_looks()) {
-    me.seen = {};
-    me.seen.begin_ns = me.ns;
-  }
+  if (me.seen.count == 0) me.seen.begin_ns = me.ns;
   me.since = doings_;
   me.released_by = nullptr;
   me.ns += ns;
@@ -50,13 +47,19 @@ void host_clocks::looked(const void* key, const streambed_awaited* what) {
   me.looked_what = what;
 }
 
+bool host_clocks::looks_on() {
+  const thread& me = *self();
+  const std::lock_guard lock(mutex_);
+  return me.still_looks() && me.seen.slept_ns == 0;
+}
+
 bool host_clocks::waits_on() {
   const thread& me = *self();
   const std::lock_guard lock(mutex_);
   const auto kind_of = [](const streambed_awaited* what) {
     return what == nullptr ? streambed_awaits_memory : what->kind;
   };
-  return me.still_looks() && kind_of(me.seen.what) == kind_of(me.what) &&
+  return me.still_looks() && me.seen.slept_ns == 0 && kind_of(me.seen.what) == kind_of(me.what) &&
          (me.looked_for == nullptr || me.looked_for == me.key);
 }
 
@@ -66,6 +69,12 @@ bool host_clocks::sleeps_on(std::uint64_t ns) {
   const std::lock_guard lock(mutex_);
   const std::uint64_t last = me.seen.slept_ns;
   return me.still_looks() && (ns == last || ns == 2 * last);
+}
+
+bool host_clocks::has_slept() {
+  const thread& me = *self();
+  const std::lock_guard lock(mutex_);
+  return me.seen.slept_ns != 0;
 }
 
 host_clocks::looks host_clocks::take_looks() {

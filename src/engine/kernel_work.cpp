@@ -108,6 +108,11 @@ block_work work_of(const abi::kernel_counts& c, const access_summary& s) {
   w.load_misses = std::min(1.0, s.missed_loads / std::max(1.0, s.warp_loads));
   w.stores_beside =
       std::min(1.0, 2 * s.written_bytes / std::max(1.0, s.l2_bytes - s.written_bytes));
+  w.locks = s.locks.turns;
+  w.lock_threads = s.locks.threads;
+  w.locked_steps = s.locks.steps;
+  w.locked_loads = s.locks.loads;
+  w.locked_fences = s.locks.fences;
   w.barriers = number(c.barriers) / std::max(1.0, number(c.threads));
   return w;
 }
@@ -173,6 +178,8 @@ void work_samples::add(std::uint64_t index, std::uint64_t blocks, const abi::ker
   work_.atomic_sectors = shared->atomic_sectors;
   work_.atomic_chunks = shared->atomic_chunks;
   note_atomics(index, accesses.atomic_addresses);
+  locks_.note(accesses.locks.addresses);
+  work_.lock_places = locks_.in_all(blocks);
   last_ = std::move(accesses);
   last_index_ = index;
 }
@@ -254,6 +261,7 @@ std::vector<work_samples::sample> work_samples::all() const {
     s.work.memory_share = work_.memory_share;
     s.work.atomic_sectors = work_.atomic_sectors;
     s.work.atomic_chunks = work_.atomic_chunks;
+    s.work.lock_places = work_.lock_places;
   }
   return result;
 }

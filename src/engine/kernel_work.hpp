@@ -8,6 +8,7 @@
 
 #include "base/device_abi.hpp"
 #include "engine/access_trace.hpp"
+#include "engine/lock_trace.hpp"
 #include "model/timing_profile.hpp"
 
 namespace sb::engine {
@@ -51,6 +52,7 @@ class work_samples {
   // how many blocks the same come again; 0: not seen.
   std::vector<std::pair<std::uint64_t, std::vector<std::uint64_t>>> atomics_;
   std::uint64_t period_ = 0;
+  lock_census locks_;
   std::vector<sample> all_;
   access_summary last_;
   static constexpr std::uint64_t none = ~std::uint64_t{1};  // no block is behind it

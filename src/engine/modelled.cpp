@@ -8,6 +8,7 @@
 #include "engine/call_frame.hpp"
 #include "engine/recorder.hpp"
 #include "engine/transfer.hpp"
+#include "model/block_rules.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::engine {
@@ -158,9 +159,10 @@ void modelled::grant(node& n, std::uint64_t blocks) {
   const bool first = n.times.blocks_granted == 0;
   n.times.blocks_granted += blocks;
   std::uint64_t ns = now_;
-  if (const std::uint64_t soonest = n.times.begin + rounded_ns(timing_.kernel_ns); first) {
-    if (now_ > soonest) n.times.begin = now_;  // it waited for room
-    ns = std::max(now_, soonest);
+  if (first) {
+    const kernel_begin begin = begin_with_room(n.times.begin, rounded_ns(timing_.kernel_ns), now_);
+    n.times.begin = begin.kernel;
+    ns = begin.blocks;
   }
   to_run_.push_back({&n, blocks, ns});
 }
@@ -312,9 +314,12 @@ void modelled::tell_blocks(node& n, std::uint64_t count) {
 // What follows a kernel in its stream comes a moment later: the room that others make until then is
 // taken by those of their blocks which wait already.
 void modelled::make_room_before_next(const node& ended) {
-  while (!events_.empty() && is_nearly_over(events_.top(), ended.device)) {
+  while (!events_.empty()) {
     const event other = events_.top();
+    const bool over = outdated(other);
+    if (!over && !is_nearly_over(other, ended.device)) return;
     events_.pop();
+    if (over) continue;
     node& n = *other.n;
     const std::uint64_t count = end_piece(other);
     n.times.blocks_over += count;
@@ -342,8 +347,8 @@ std::string modelled::awaited_words() const {
   const kernel_run& run = *first;
   const sched::scheduler::kernel_blocks blocks =
       e_.scheduler.blocks_of(static_cast<const node*>(run.owner)->id);
-  std::string words =
-      "; kernel " + std::string(run.info().name) + " waits for memory that nobody writes";
+  std::string words = "; kernel " + std::string(run.info().name) +
+                      " stays in a loop: nobody writes memory that would end it";
   if (blocks.waiting != 0)
     words += ", with " + std::to_string(blocks.running) + " of its " + std::to_string(run.blocks) +
              " blocks on the device and " + std::to_string(blocks.waiting) +

@@ -171,6 +171,7 @@ class modelled final : public host_clocks::events {
   void look_at_writes_of(const kernel_run* ran);
   void post_look();
   [[nodiscard]] std::uint64_t look_time(std::size_t blocks) const;  // from a change to their look
+  bool look_until_they_give_up();
   bool look_for_long();
   void note_nap(block& b, block_outcome outcome);
   bool looks_for_too_long(block& b);

@@ -125,9 +125,26 @@ const kernel_run* modelled::first_in_vain() const {
   return first != nappers_.end() ? (*first)->run : nullptr;
 }
 
+// Some of them look so many times at most: nobody else does anything until they give up, and each
+// look takes as long as a load of what the second level of the caches has.
+bool modelled::look_until_they_give_up() {
+  const auto gives_up = [](const block* b) { return b->info->gives_up != 0; };
+  if (std::ranges::none_of(spinners_, gives_up)) return false;
+  constexpr std::uint64_t most = std::uint64_t{1} << 32;
+  const auto blocks = static_cast<double>(spinners_.size());
+  const std::uint64_t look =
+      rounded_ns(std::max(timing_.l2_load_ns, blocks / timing_.l2_requests_per_ns));
+  for (std::uint64_t i = 0; i < most; ++i) {
+    now_ += look;
+    if (look_at_spinners(now_)) return true;
+  }
+  return false;
+}
+
 // Thousands of threads that spin cannot all be asked often: then the first and the last block of
 // each kernel are.
 bool modelled::look_for_long() {
+  if (look_until_they_give_up()) return true;
   const auto looks = [&](const std::vector<block*>& some) {
     std::uint64_t threads = 0;
     for (const block* b : some) threads += b->run->threads;

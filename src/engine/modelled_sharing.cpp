@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/modelled.hpp"
+#include "model/block_rules.hpp"
 
 namespace sb::engine {
 
@@ -115,12 +116,10 @@ bool modelled::outdated(const event& e) const {
 // Whether blocks of a kernel which has others that wait end in so short a time that it does not
 // matter to them.
 bool modelled::is_nearly_over(const event& e, device_id device) const {
-  constexpr std::uint64_t share = 100;
   if (e.what != event::kind::blocks || outdated(e) || e.n->device != device) return false;
   const shared_device::piece& p = shares_[device.value].device.at(e.piece);
-  const std::uint64_t left = e.ns - now_;
-  return e.n->times.blocks_granted != e.n->run.blocks && p.from < now_ &&
-         left < rounded_ns(timing_.kernel_gap_ns) && left * share < e.ns - p.from;
+  return e.n->times.blocks_granted != e.n->run.blocks &&
+         ends_in_a_moment(p.from, e.ns, now_, rounded_ns(timing_.kernel_gap_ns));
 }
 
 std::uint64_t modelled::end_piece(const event& e) {

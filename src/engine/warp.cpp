@@ -123,6 +123,8 @@ void complete_warp(lane_call* const* calls, std::uint32_t present) {
     lane_call& c = *calls[lane];
     switch (c.what) {
       case abi::lane_operation::sync:
+      case abi::lane_operation::ask:  // the block answers
+      case abi::lane_operation::rest:
         break;
       case abi::lane_operation::shuffle:
         shuffle(calls, present, lane);

@@ -14,6 +14,8 @@ namespace {
 
 // Logical ends of loop-mode blocks that lie this close together are one timer.
 constexpr std::uint64_t same_time_ns = 500;
+// Between two rounds if a block went on in the first, for which another may have waited.
+constexpr std::uint64_t longest_pause_ns = 5'000;
 // A block whose threads look at memory and sleep in turns has no timer of its own for sleep that is
 // over so soon.
 constexpr std::uint64_t short_nap_ns = 5'000;
@@ -316,11 +318,12 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
   const std::uint64_t now = steady_ns();
   const bool naps = outcome == block_outcome::sleeping && b->naps;
   const bool spins = outcome == block_outcome::spinning || naps;
-  if (!spins || !was_spinning) moved_ns_ = now;
+  if (!spins || !was_spinning || b->worked()) moved_ns_ = now;
   b->turn_was_in_vain(outcome);
   if (was_spinning) {
     --spin_in_flight_;
     round_cost_ns_ += cost_ns;
+    round_went_on_ |= b->went_on();
   }
   // One that lets others run before its sleepers wake is not half done: it may wait for them.
   if (outcome == block_outcome::more && !b->has_sleepers()) {
@@ -368,7 +371,9 @@ void worker_pool::settle(worker& w, block* b, block_outcome outcome, bool was_sp
   if (was_spinning && spin_in_flight_ == 0 && spin_now_.empty()) {
     if (moved_.exchange(false, std::memory_order_relaxed)) moved_ns_ = now;
     const std::uint64_t still = now - std::min(now, moved_ns_);
-    spin_due_ns_ = now + spin_pause_ns(still, round_cost_ns_, others_ready());
+    std::uint64_t pause = spin_pause_ns(still, round_cost_ns_, others_ready());
+    if (std::exchange(round_went_on_, false)) pause = std::min(pause, longest_pause_ns);
+    spin_due_ns_ = now + pause;
     spin_due_ns_ = std::min(spin_due_ns_, std::max(spin_wake_ns_, now));
   }
   lock.unlock();

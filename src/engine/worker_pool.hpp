@@ -249,6 +249,7 @@ class worker_pool {
   std::uint64_t spin_due_ns_ = 0;
   std::uint64_t spin_wake_ns_ = never;  // when a sleeper of a block of the next round is due
   std::uint64_t round_cost_ns_ = 0;
+  bool round_went_on_ = false;
   std::uint64_t moved_ns_ = 0;  // when anything last got on
   std::vector<std::unique_ptr<block>> blocks_;
   std::vector<block*> spare_;

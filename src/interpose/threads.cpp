@@ -296,9 +296,14 @@ SB_INTERPOSED int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
   return result;
 }
 
+// A lock that its thread has taken several times stays taken until the last of them is over.
 SB_INTERPOSED int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
+  constexpr int kinds = 3;
+  const auto& data = mutex->__data;
+  const bool stays = (data.__kind & kinds) == PTHREAD_MUTEX_RECURSIVE_NP && data.__count > 1;
   const int result = real_unlock(mutex);
-  if (const auto* h = result == 0 ? following() : nullptr; h != nullptr) h->wake(mutex, 1);
+  if (const auto* h = result == 0 && !stays ? following() : nullptr; h != nullptr)
+    h->wake(mutex, 1);
   return result;
 }
 

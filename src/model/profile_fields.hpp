@@ -226,6 +226,9 @@ void visit_fields(Profile& p, F&& f) {
   f("looks_per_ns", m.looks_per_ns, rate);
   f("meeting_ns", m.meeting_ns, 0);
   f("meeting_blocks_per_ns", m.meeting_blocks_per_ns, rate);
+  f("lock_ns", m.lock_ns, 0);
+  f("lock_try_ns", m.lock_try_ns, 0);
+  f("fence_ns", m.fence_ns, 0);
   f("overlap_norm", m.overlap_norm, 1);
   f("older_first", m.older_first, 0);
   f("to_device.small_ns", m.to_device.small_ns, 0);

@@ -58,6 +58,20 @@ double host_memory_ns(const timing_profile& t, const block_work& w) {
                            w.host_written / t.host_written_bytes_per_ns, t.overlap_norm));
 }
 
+// Whoever wants a lock has it one after the other, and so does a thread that takes one after the
+// other; what else the blocks do between two turns goes on beside that.
+double with_locks_ns(const timing_profile& t, const block_work& w, double blocks, double ns) {
+  if (w.locks == 0 || w.lock_threads == 0) return ns;
+  const double places = std::max(1.0, w.lock_places);
+  const double wanted_by = blocks * w.lock_threads / places;
+  const double held =
+      w.locked_fences * t.fence_ns + w.locked_loads * t.l2_load_ns + w.locked_steps * t.step_ns;
+  const double turn = t.lock_ns + wanted_by * t.lock_try_ns + held / w.locks;
+  const double turns_each = std::max(1.0, w.locks / w.lock_threads);
+  const double turns = std::max(turns_each, blocks * w.locks / places);
+  return std::max(ns, turns * turn + ns / turns_each);
+}
+
 }  // namespace
 
 block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t blocks,
@@ -98,8 +112,9 @@ block_wave wave_of(const timing_profile& t, const block_work& w, std::uint64_t b
   // Blocks begin in what pipes leave, to a part.
   const double least =
       (first_wave ? t.block_ns : 0) + together(begins, compute, t.overlap_norm / 2);
-  const double ns =
+  const double alone =
       latency + std::max(least, together(busy, memory, std::max(1.0, t.overlap_norm - 1)));
+  const double ns = with_locks_ns(t, w, n, alone);
   if (!(ns > 0) || !std::isfinite(ns)) return {ns, {}};
   return {ns, {.arithmetic = pipes * multiprocessors / ns, .memory = moving / ns}};
 }

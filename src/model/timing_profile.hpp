@@ -123,6 +123,9 @@ struct timing_profile {
   double look_ns = 750, looks_per_ns = 0.85;
   // A barrier of the grid, and how many of its blocks can come to it, where they are many.
   double meeting_ns = 980, meeting_blocks_per_ns = 0.48;
+  // A lock of global memory: from giving it back until the next one has it, and more for each
+  // thread that tries. What is done meanwhile waits for each fence.
+  double lock_ns = 250, lock_try_ns = 0.62, fence_ns = 200;
   double overlap_norm = 3.5;  // how well what bounds a kernel hides the rest
   double older_first =
       0.5;  // the part of a multiprocessor's pipes that goes to older kernels first
@@ -150,6 +153,10 @@ struct block_work {
   double atomics = 0, float_atomics = 0;
   double atomic_sectors = 0, atomic_chunks = 0;  // of the whole launch
   double shared_retries = 0;                     // one after the other
+  // Locks: how often they are taken, by how many threads, and what is done while one is held, in
+  // all; and how many locks there are, for the whole launch.
+  double locks = 0, lock_threads = 0, locked_steps = 0, locked_loads = 0, locked_fences = 0;
+  double lock_places = 0;
   // What its longest thread waits for, one after the other.
   double steps = 0, loads = 0, barriers = 0;
 };

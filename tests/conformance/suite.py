@@ -102,6 +102,7 @@ CASES = (
     Case("fused", "fused.cu"),
     Case("active", "active.cu"),
     Case("converged", "converged.cu"),
+    Case("asking", "asking.cu"),
     Case("broken_rows", "broken_rows.cu"),
     # Which of two products is fused with their sum is the compiler's choice.
     Case("complex", "complex.cu", variable=(r"(float|double)\.device\.(mul|fma)",)),

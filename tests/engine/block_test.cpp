@@ -276,6 +276,41 @@ TEST(warp, lanes_at_a_later_place_wait_for_those_that_may_join_them) {
   EXPECT_EQ(wrong, 0);
 }
 
+// Half of a warp asks again and again, until the other half has been answered behind its loop.
+TEST(warp, lanes_that_parted_for_good_do_not_wait_for_others_that_ask) {
+  std::atomic<int> answered{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  if (lane_of(self) < 16) {
+                    while (*q.counter != 16) device::active_mask(self, 1);
+                  } else {
+                    const std::uint32_t here = device::active_mask(self, 2, abi::place_of_parted);
+                    if (here != 0xffff0000u) ++*q.wrong;
+                    ++*q.counter;
+                  }
+                },
+                {1}, {32}, counter_params{&answered, &wrong}),
+            status::success);
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(warp, lanes_that_slept_together_are_together) {
+  std::atomic<int> counter{0}, wrong{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<counter_params>(p);
+                  device::nanosleep(self, 1 + lane_of(self) * 20'000);
+                  const std::uint32_t here = device::active_mask(self, 1, abi::place_behind_sleep);
+                  if (here != full) ++*q.wrong;
+                  ++*q.counter;
+                },
+                {1}, {64}, counter_params{&counter, &wrong}),
+            status::success);
+  EXPECT_EQ(counter, 64);
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(progress, a_spin_lock_inside_a_warp_ends) {
   struct params {
     std::atomic<int>* lock;

@@ -202,6 +202,38 @@ TEST_F(host_clocks_turns, looks_end_by_what_another_thread_does_during_the_last_
   EXPECT_EQ(seen[4].ended_by.self, nullptr);
 }
 
+// A sleep may be code of the thread's own: only further sleeps show that it was a look.
+TEST_F(host_clocks_turns, what_comes_behind_a_sleep_is_no_further_look_unless_it_is_one_like_it) {
+  constexpr static streambed_awaited memory{streambed_awaits_memory, nullptr};
+  int key = 0;
+  auto* thread = clocks.announce(0);
+  std::thread only([&] {
+    clocks.adopt(thread);
+    clocks.turn();
+    const auto goes_on_with_a_wait = [&] {
+      clocks.prepare(&key, host_clocks::never, &memory);
+      const bool it_does = clocks.waits_on();
+      clocks.cancel();
+      return it_does;
+    };
+    clocks.yield(10);
+    EXPECT_TRUE(clocks.looks_on());
+    EXPECT_TRUE(goes_on_with_a_wait());
+    EXPECT_FALSE(clocks.sleeps_on(100));
+    clocks.take_looks();
+    clocks.sleep(100);
+    EXPECT_FALSE(clocks.looks_on());
+    EXPECT_FALSE(goes_on_with_a_wait());
+    EXPECT_TRUE(clocks.sleeps_on(100));
+    clocks.take_looks();
+    clocks.yield(10);
+    EXPECT_TRUE(goes_on_with_a_wait());
+    EXPECT_EQ(clocks.take_looks().begin_ns, 110U);
+    clocks.leave();
+  });
+  only.join();
+}
+
 TEST_F(host_clocks_turns, a_wait_with_a_time_ends_then) {
   int key = 0;
   auto* waiter = clocks.announce(100);

@@ -51,8 +51,9 @@ struct device {
                               std::uint32_t value) {
     return call<std::uint32_t>(table().reduce, self, mask, static_cast<std::uint32_t>(kind), value);
   }
-  static std::uint32_t active_mask(thread_context* self, std::uint32_t place) {
-    return call<std::uint32_t>(table().active_mask, self, place);
+  static std::uint32_t active_mask(thread_context* self, std::uint32_t place,
+                                   std::uint32_t flags = 0) {
+    return call<std::uint32_t>(table().active_mask, self, place * abi::first_place | flags);
   }
   static std::uint64_t clock(thread_context* self) {
     return call<std::uint64_t>(table().clock, self);

@@ -40,6 +40,7 @@ class Spinning(lines.Lines):
         self.warps = rng.random() < 0.3
         self.leaves = not self.warps and rng.random() < 0.3
         self.naps, self.clocks = rng.random() < 0.4, rng.random() < 0.25
+        self.asks = rng.random() < 0.3
         self.lines, self.depth, self.fresh = [], 1, 0
         self.shared = []
         self.places = list(range(0, 32))
@@ -87,9 +88,17 @@ class Spinning(lines.Lines):
         self.emit(f"const long long {begin} = {now};")
         self.emit(f"while ({look} && {now} - {begin} < (1ll << 45)) {{}}")
 
+    def count_together(self):
+        """One lane adds for all that are there, whoever that is."""
+        here = self.name_of("here")
+        self.emit(f"const u32 {here} = {self.rng.choice(['__activemask()', '__match_any_sync(__activemask(), 1u)'])};")
+        self.emit(f"if (lane == __ffs({here}) - 1u) atomicAdd(&out[{64 + self.rng.randrange(64)}], (u32)__popc({here}));")
+
     def work(self):
         if (self.naps or self.clocks) and self.rng.random() < 0.3:
             self.on_the_way()
+        if self.asks and self.rng.random() < 0.5:
+            self.count_together()
         kind = self.rng.randrange(4)
         if kind == 0:
             self.emit(f"mine = mine * 5 + {self.value()};")

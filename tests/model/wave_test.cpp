@@ -128,5 +128,44 @@ TEST(wave, a_cache_holds_what_is_well_below_its_size) {
   EXPECT_EQ(share_of_memory(60e6, 60e6), 1);
 }
 
+// One thread of each block takes it once; around nothing.
+block_work with_lock(double turns, double places) {
+  block_work w{.issued = 32, .warps = 1};
+  w.locks = turns;
+  w.lock_threads = 1;
+  w.lock_places = places;
+  return w;
+}
+
+TEST(wave, holders_of_a_lock_come_one_after_the_other) {
+  const timing_profile& t = h200_timing();
+  const double few = ns(with_lock(100, 1), 2);
+  EXPECT_NEAR(few, 200 * t.lock_ns, 0.05 * few);
+  // More of them that try make it slower for each.
+  const double many = ns(with_lock(1, 1), 1056) / 1056;
+  EXPECT_GT(many, 2 * t.lock_ns);
+  // Several locks are taken at the same time, but by each thread in turn.
+  EXPECT_NEAR(ns(with_lock(100, 8), 128), ns(with_lock(100, 1), 16), 1000);
+  EXPECT_NEAR(ns(with_lock(100, 128), 128), 100 * t.lock_ns, 3000);
+}
+
+TEST(wave, a_lock_is_held_for_as_long_as_what_is_done_meanwhile) {
+  const timing_profile& t = h200_timing();
+  block_work w = with_lock(100, 1);
+  const double bare = ns(w, 8);
+  w.locked_fences = 200;
+  w.locked_loads = 300;
+  EXPECT_NEAR(ns(w, 8) - bare, 800 * (2 * t.fence_ns + 3 * t.l2_load_ns), 1);
+}
+
+TEST(wave, blocks_work_for_themselves_between_their_turns) {
+  block_work w = chain(1);
+  const double alone = ns(w, 8);
+  w.locks = w.lock_threads = w.lock_places = 1;
+  EXPECT_NEAR(ns(w, 8), alone + 8 * h200_timing().lock_ns, 100);  // all come at its end
+  w.locks = 4;
+  EXPECT_NEAR(ns(w, 8), alone, 1);
+}
+
 }  // namespace
 }  // namespace sb

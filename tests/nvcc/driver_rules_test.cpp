@@ -69,7 +69,7 @@ TEST(Processor, UsesOnlyWhatItReports) {
   EXPECT_EQ(x86_64_march(v2), "x86-64-v2");
   const std::string v3 = v2 + " avx avx2 bmi1 bmi2 f16c fma abm movbe xsave";
   EXPECT_EQ(x86_64_march(v3), "x86-64-v3");
-  EXPECT_EQ(x86_64_march(v3 + " avx512f avx512bw avx512cd avx512dq avx512vl"), "x86-64-v3");
+  EXPECT_EQ(x86_64_march(v3 + " avx512f avx512bw avx512cd avx512dq avx512vl"), "x86-64-v4");
 }
 
 TEST(Options, ChooseTheArchitectureThatAnH200WouldLoad) {

@@ -1,6 +1,7 @@
 // What the counted version of a kernel counts, against what the kernel says.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 #include "harness/machine.hpp"
@@ -141,6 +142,37 @@ TEST_P(counts, have_copies_of_any_length) {
   EXPECT_EQ(to, from);
   EXPECT_EQ(got.global_loaded, 32 * 7);
   EXPECT_EQ(got.global_stored, 32 * 7);
+}
+
+TEST_P(counts, tell_when_a_lock_is_taken_and_given_back) {
+  using enum abi::lock_event;
+  struct expected {
+    const char* kernel;
+    std::vector<abi::lock_event> events;
+    int lock;  // what was taken
+  };
+  for (const expected& one : {expected{"takes_a_lock", {taken, fence, fence, written}, 0},
+                              {"exchanges_for_a_lock", {taken, written}, 0},
+                              {"waits_for_its_ticket", {taken, written}, 1},
+                              {"looks_before_it_draws", {}, 0},
+                              {"retries", {}, 0}}) {
+    std::array<int, 2> lock = {};
+    int count = 0;
+    const auto result = device.run_counted(one.kernel, {1}, {1}, 0, lock.data(), &count);
+    std::vector<abi::lock_event> events;
+    for (const lock_step& step : result.lock_steps)
+      if (step.lock == nullptr || step.lock == &lock[one.lock]) events.push_back(step.event);
+    EXPECT_EQ(events, one.events) << one.kernel;
+  }
+}
+
+TEST_P(counts, tell_what_was_done_while_a_lock_was_held) {
+  std::array<int, 2> lock = {};
+  int count = 0;
+  const auto steps =
+      device.run_counted("takes_a_lock", {1}, {1}, 0, lock.data(), &count).lock_steps;
+  EXPECT_EQ(steps.back().loads - steps.front().loads, abi::spent_unit);
+  EXPECT_EQ(count, 1);
 }
 
 // What a device's compiler would make of the kernel: for code that the optimiser has seen.

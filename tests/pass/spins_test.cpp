@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 
 #include "harness/machine.hpp"
@@ -188,8 +189,13 @@ TEST_P(spins, lanes_may_leave_before_others_meet) {
   EXPECT_EQ(out, expected);
 }
 
-TEST_P(spins, who_asks_which_lanes_are_there_while_some_wait_needs_fibers) {
-  EXPECT_EQ(device.kernel("asks_who_is_there").mode, abi::kernel_mode::fibers);
+TEST_P(spins, who_asks_which_lanes_are_there_stops_as_lanes_that_meet_do) {
+  EXPECT_EQ(device.kernel("asks_who_is_there").mode, abi::kernel_mode::lanes);
+  int flag = 0;
+  std::vector<unsigned> out(40), expected(40, ~0u);
+  std::fill_n(expected.begin() + 32, 8, 0xffu);
+  EXPECT_FALSE(device.run("asks_who_is_there", {1}, {40}, 0, &flag, out.data()).stuck);
+  EXPECT_EQ(out, expected);
 }
 
 TEST_P(spins, threads_that_spin_have_clocks_of_their_own) {
@@ -244,6 +250,46 @@ TEST_P(spins, lanes_sleep_beside_warp_operations) {
 
 TEST_P(spins, sleep_in_a_function_that_stays_a_call_needs_fibers) {
   EXPECT_EQ(device.kernel("sleeps_in_recursion").mode, abi::kernel_mode::fibers);
+}
+
+// What threads come to for themselves, and the sum of all odd numbers among it.
+std::vector<int> works_before_its_turn(int threads, int rounds) {
+  std::vector<std::array<int, 3>> own(threads, {1, 2, 3});
+  std::vector<int> all(threads), out(threads);
+  int odd = 0;
+  for (int i = 0; i < rounds; ++i) {
+    for (int t = 0; t < threads; ++t) all[t] = own[t][i % 3] + i;
+    for (int t = 0; t < threads; ++t) own[t][(i + t) % 3] += all[(t + 1) % threads];
+    for (int t = 0; t < threads; ++t) odd += own[t][i % 3] & 1;
+  }
+  for (int t = threads - 1; t >= 0; --t)
+    out[t] =
+        own[t][0] + own[t][1] * 10 + own[t][2] * 100 + odd + (t + 1 < threads ? out[t + 1] : 0);
+  for (int t = 0; t < threads; ++t) out[t] += own[t][rounds % 3];
+  return out;
+}
+
+TEST_P(spins, all_do_together_what_comes_before_the_first_may_wait) {
+  for (const int threads : {1, 7, 32, 64}) {
+    int turn = 0;
+    std::vector<int> out(threads);
+    run("works_before_its_turn", {1}, {static_cast<std::uint32_t>(threads)}, &turn, 5, out.data());
+    EXPECT_EQ(out, works_before_its_turn(threads, 5)) << threads;
+  }
+}
+
+TEST_P(spins, what_comes_before_may_have_ways_of_its_own_to_a_barrier) {
+  constexpr int threads = 33, rounds = 4;
+  int turn = 0;
+  std::vector<int> out(threads), expected(threads);
+  run("parts_before_its_turn", {1}, {threads}, &turn, rounds, out.data());
+  for (int t = threads - 1; t >= 0; --t) {
+    int own = 0;
+    for (int i = 0; i < rounds; ++i) own = own * 3 + i + t;
+    own = t % 2 == 1 ? own + 5 : own ^ 3;
+    expected[t] = own + (t + 1 < threads ? expected[t + 1] : 0);
+  }
+  EXPECT_EQ(out, expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(levels, spins, testing::Values(".O0", ".O2"),

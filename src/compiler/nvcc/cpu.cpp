@@ -50,9 +50,8 @@ std::string x86_64_march(const std::string& flags) {
   if (!all({"cx16", "lahf_lm", "popcnt", "sse4_1", "sse4_2", "ssse3"})) return "x86-64";
   if (!all({"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe", "xsave"}))
     return "x86-64-v2";
-  // AVX-512 (v4) is left out until all tests have run with it, as clang 19 went wrong by it once
-  // (pass/early_divisions.hpp): docs/performance.md says what it would gain.
-  return "x86-64-v3";
+  if (!all({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})) return "x86-64-v3";
+  return "x86-64-v4";  // for some kernels: pass/mask_registers.hpp
 }
 
 arguments cpu_flags(const std::string& architecture, bool this_machine) {

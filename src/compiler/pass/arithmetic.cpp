@@ -27,30 +27,18 @@ void guard_division(BinaryOperator& division) {
   }
   IRBuilder<> builder(&division);
   Type* type = division.getType();
-  bool is_signed =
-      division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
   bool is_remainder =
       division.getOpcode() == Instruction::SRem || division.getOpcode() == Instruction::URem;
-  Value* zero = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
-  Value* faults = zero;
-  if (is_signed) {
-    auto least = APInt::getSignedMinValue(type->getScalarSizeInBits());
-    Value* overflow =
-        builder.CreateAnd(builder.CreateICmpEQ(dividend, ConstantInt::get(type, least)),
-                          builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)));
-    // Divided by one, the least number gives itself, and the remainder zero: what wrapping gives.
-    faults = builder.CreateOr(zero, overflow);
-  }
-  Value* safe = builder.CreateSelect(faults, ConstantInt::get(type, 1), divisor);
+  const safe_divisor safe = divide_by(builder, division.getOpcode(), dividend, divisor);
   auto* fresh = cast<BinaryOperator>(division.clone());
-  fresh->setOperand(1, safe);
+  fresh->setOperand(1, safe.value);
   fresh->dropPoisonGeneratingFlags();
   builder.Insert(fresh);
   // 64-bit quotients by zero have only their lower half set: h200/faults.tsv divide.zero.
   auto ones =
       APInt::getLowBitsSet(type->getScalarSizeInBits(), std::min(32u, type->getScalarSizeInBits()));
   Value* at_zero = is_remainder ? dividend : ConstantInt::get(type, ones);
-  Value* result = builder.CreateSelect(zero, at_zero, fresh);
+  Value* result = builder.CreateSelect(safe.was_zero, at_zero, fresh);
   result->takeName(&division);
   division.replaceAllUsesWith(result);
   division.eraseFromParent();
@@ -98,6 +86,22 @@ void lower_arithmetic(Module& module) {
       }
     }
   }
+}
+
+// Divided by one, the least number gives itself, and the remainder zero: what wrapping gives.
+safe_divisor divide_by(IRBuilderBase& builder, unsigned operation, Value* dividend,
+                       Value* divisor) {
+  Type* type = divisor->getType();
+  Value* zero = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
+  Value* faults = zero;
+  if (operation == Instruction::SDiv || operation == Instruction::SRem) {
+    auto least = APInt::getSignedMinValue(type->getScalarSizeInBits());
+    Value* overflows =
+        builder.CreateAnd(builder.CreateICmpEQ(dividend, ConstantInt::get(type, least)),
+                          builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)));
+    faults = builder.CreateOr(zero, overflows);
+  }
+  return {builder.CreateSelect(faults, ConstantInt::get(type, 1), divisor), zero};
 }
 
 }  // namespace sb::pass

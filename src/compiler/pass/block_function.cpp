@@ -260,6 +260,12 @@ bool build(kernel& kernel, preparation& how) {
   return false;
 }
 
+bool build_resumed(kernel& kernel, resumed_body made) {
+  preparation how{
+      .barriers = std::move(made.barriers), .needed = {}, .rounds = std::move(made.rounds)};
+  return !how.barriers.empty() && build(kernel, how);
+}
+
 }  // namespace
 
 bool build_block_function(kernel& kernel) {
@@ -273,19 +279,15 @@ bool build_for_leaving_threads(kernel& kernel) {
   return lead_leaving_threads(*kernel.body, how.barriers, how.needed) && build(kernel, how);
 }
 
-bool build_for_resumed_threads(kernel& kernel, bool aligned) {
-  preparation how;
+bool build_for_resumed_threads(kernel& kernel, resumed_from begin, bool aligned) {
   if (aligned) {
     mark_aligned_warps(*kernel.body);
   }
-  how.barriers = resume_threads(kernel);
-  return !how.barriers.empty() && build(kernel, how);
+  return build_resumed(kernel, resume_threads(kernel, begin));
 }
 
-bool build_for_resumed_lanes(kernel& kernel) {
-  preparation how;
-  how.barriers = resume_lanes(kernel);
-  return !how.barriers.empty() && build(kernel, how);
+bool build_for_resumed_lanes(kernel& kernel, resumed_from begin) {
+  return build_resumed(kernel, resume_lanes(kernel, begin));
 }
 
 }  // namespace sb::pass

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/pass/kernel_discovery.hpp"
+#include "compiler/pass/resumed_threads.hpp"
 
 namespace sb::pass {
 
@@ -17,8 +18,8 @@ bool build_block_function(kernel& kernel);
 bool build_for_leaving_threads(kernel& kernel);
 // And for one whose threads come to different barriers (resumed_threads.hpp): in blocks of whole
 // warps only, if they are to be `aligned`.
-bool build_for_resumed_threads(kernel& kernel, bool aligned);
+bool build_for_resumed_threads(kernel& kernel, resumed_from begin, bool aligned);
 // And for one whose lanes come to warp operations one by one: the engine has to know them.
-bool build_for_resumed_lanes(kernel& kernel);
+bool build_for_resumed_lanes(kernel& kernel, resumed_from begin);
 
 }  // namespace sb::pass

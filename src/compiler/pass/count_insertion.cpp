@@ -13,6 +13,7 @@
 #include "compiler/pass/block_costs.hpp"
 #include "compiler/pass/counted_version.hpp"
 #include "compiler/pass/draw_marks.hpp"
+#include "compiler/pass/lock_steps.hpp"
 #include "compiler/pass/look_loops.hpp"
 #include "compiler/pass/operation_counts.hpp"
 #include "compiler/pass/runtime_abi.hpp"
@@ -62,6 +63,7 @@ class counters {
     // First all that is to be counted, then what counts.
     MapVector<BasicBlock*, operation_counts> blocks;
     SmallVector<access, 16> accesses;
+    const SmallVector<lock_step, 8> locks = lock_steps_of(function_);
     const look_loops looks(function_);
     for (BasicBlock& block : function_) {
       BasicBlock* counted_in = looks.counted_in(block);
@@ -102,6 +104,7 @@ class counters {
       }
     }
     tell_draws();
+    tell_locks(locks);
     for (auto& [block, sum] : blocks) {
       if (auto* leave = dyn_cast<ReturnInst>(block->getTerminator())) {
         hand_over(*leave);
@@ -273,6 +276,18 @@ class counters {
                                        builder.CreateZExtOrTrunc(draw, builder.getInt64Ty()), step};
       append_range(arguments, spent(builder));
       call(builder, slot::drew, arguments);
+    }
+  }
+
+  // At the end of their blocks, where all that these do is counted.
+  void tell_locks(ArrayRef<lock_step> locks) {
+    for (const lock_step& one : locks) {
+      IRBuilder<> builder(one.at->getParent()->getTerminator());
+      builder.SetCurrentDebugLocation(DebugLoc());
+      Value* lock = one.lock ? one.lock : ConstantPointerNull::get(builder.getPtrTy());
+      SmallVector<Value*, 6> arguments{lock, event_of(one, builder)};
+      append_range(arguments, spent(builder));
+      call(builder, slot::lock_step, arguments);
     }
   }
 

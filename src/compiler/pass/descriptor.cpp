@@ -60,6 +60,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.needs),
       number(kernel.draws),
       number(static_cast<std::uint32_t>(kernel.times)),
+      number(kernel.gives_up),
       other(kernel.fallback),
       other(kernel.counted),
   };

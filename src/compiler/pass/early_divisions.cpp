@@ -5,6 +5,8 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 
+#include "compiler/pass/arithmetic.hpp"
+
 namespace sb::pass {
 
 using namespace llvm;
@@ -33,22 +35,11 @@ bool divides_fixed_numbers(Instruction& inst, const Loop& loop, Instruction* bef
 // What it gives then is not used.
 Value* divide_anyway(Instruction* before, const Instruction& division) {
   IRBuilder<> builder(before);
-  Type* type = division.getType();
-  const bool is_signed =
-      division.getOpcode() == Instruction::SDiv || division.getOpcode() == Instruction::SRem;
   Value* dividend = builder.CreateFreeze(division.getOperand(0));
   Value* divisor = builder.CreateFreeze(division.getOperand(1));
-  Value* faults = builder.CreateICmpEQ(divisor, Constant::getNullValue(type));
-  if (is_signed) {
-    auto least = APInt::getSignedMinValue(type->getIntegerBitWidth());
-    Value* overflows =
-        builder.CreateAnd(builder.CreateICmpEQ(dividend, ConstantInt::get(type, least)),
-                          builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)));
-    faults = builder.CreateOr(faults, overflows);
-  }
-  Value* safe = builder.CreateSelect(faults, ConstantInt::get(type, 1), divisor);
   auto operation = static_cast<Instruction::BinaryOps>(division.getOpcode());
-  return builder.CreateBinOp(operation, dividend, safe, division.getName());
+  const safe_divisor safe = divide_by(builder, operation, dividend, divisor);
+  return builder.CreateBinOp(operation, dividend, safe.value, division.getName());
 }
 
 // In the order of execution: a division may divide what another one gives.

@@ -9,6 +9,7 @@
 
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/runtime_abi.hpp"
+#include "compiler/pass/spin_loops.hpp"
 
 namespace sb::pass {
 
@@ -86,6 +87,7 @@ bool observable_after(const Instruction& wait) {
 
 struct summary {
   bool spins = false;
+  bool gives_up = false;
   bool meets = false;  // at barriers or warp operations
   bool waits = false;
   bool asks_time = false;
@@ -104,6 +106,7 @@ summary summarize(const Function& function) {
     const slot_effect effect = effect_of(*which);
     result.syncs_grid |= *which == slot::grid_sync;
     result.spins |= effect == slot_effect::spins;
+    result.gives_up |= effect == slot_effect::spins && gives_up(*call);
     result.meets |= effect == slot_effect::meets;
     result.waits |= effect == slot_effect::waits;
     result.asks_time |= asks_time(*which);
@@ -251,6 +254,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
     // A barrier inside a function that stays a call divides nothing, and nobody stops there.
     meets_in_call |= (one.spins || one.meets) && function != kernel.body;
     all.spins |= one.spins;
+    all.gives_up |= one.gives_up;
     all.waits |= one.waits;
     all.asks_time |= one.asks_time;
     all.syncs_grid |= one.syncs_grid;
@@ -273,6 +277,7 @@ void decide_mode(kernel& kernel, const call_reach& reach) {
   }
   kernel.syncs_grid = all.syncs_grid;
   kernel.spins = all.spins;
+  kernel.gives_up = all.gives_up;
   bool sleeps = all.waits && waits_before_effects(*kernel.body, waiting, !waiting.empty());
   // A wait inside a function that stays a call: what follows inside it counts as well.
   for (Function* function : functions) {

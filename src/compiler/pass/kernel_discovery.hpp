@@ -43,6 +43,7 @@ struct kernel {
   std::uint32_t needs = 0;  // loop mode: abi::block_needs
   bool syncs_grid = false;
   bool draws = false;  // abi::kernel_info, of the counted version
+  bool gives_up = false;
   bool spins = false;  // spin_loops.hpp
   // Its threads sleep, or ask for the time, while others of them go on: where they share a fiber,
   // each has a time of its own.

@@ -54,6 +54,9 @@ std::optional<brought> what_is_brought(const CallBase& call) {
       all.how = operand(1);
       all.value = operand(2);
       return all;
+    case slot::active_mask:
+      all.what = abi::lane_operation::ask;
+      return all;
     default:
       return std::nullopt;
   }
@@ -63,16 +66,29 @@ std::optional<brought> what_is_brought(const CallBase& call) {
 
 bool is_lane_call(const CallBase& call) { return what_is_brought(call).has_value(); }
 
-Value* create_lane_comes(IRBuilderBase& builder, CallInst& call) {
-  const brought all = *what_is_brought(call);
+Value* create_lane_comes(IRBuilderBase& builder, CallInst& call, std::uint32_t place,
+                         Value* in_vain) {
+  brought all = *what_is_brought(call);
+  if (all.what == abi::lane_operation::ask) {
+    all.argument = builder.getInt32(place);
+    all.how = in_vain;
+  }
   auto word = [&](Value* value) -> Value* { return value ? value : builder.getInt32(0); };
   Value* value = all.value ? builder.CreateZExt(all.value, builder.getInt64Ty())
                            : static_cast<Value*>(builder.getInt64(0));
   Value* here = call_engine(
       builder, slot::lane_comes, builder.getInt32Ty(),
       {number_of_thread(builder), builder.getInt32(static_cast<std::uint32_t>(all.what)),
-       word(all.how), all.mask, value, word(all.argument), word(all.width)});
+       word(all.how), word(all.mask), value, word(all.argument), word(all.width)});
   return builder.CreateIsNotNull(here);
+}
+
+void create_lane_rests(IRBuilderBase& builder) {
+  auto number = [&](std::uint32_t value) { return builder.getInt32(value); };
+  call_engine(
+      builder, slot::lane_comes, builder.getInt32Ty(),
+      {number_of_thread(builder), number(static_cast<std::uint32_t>(abi::lane_operation::rest)),
+       number(0), number(0), builder.getInt64(0), number(0), number(0)});
 }
 
 Value* create_lane_waits(IRBuilderBase& builder) {

@@ -109,9 +109,13 @@ bool build_in_any_way(kernel& one) {
              one, [&] { return separate_full_blocks(*one.body) && build_block_function(one); })) ||
         build_block_function(one) ||
         build_of_copy(one, [&] { return build_for_leaving_threads(one); }))) ||
-      build_of_copy(one, [&] { return build_for_resumed_threads(one, false); }) ||
-      (has_warp_meetings(*one.body) &&
-       build_of_copy(one, [&] { return build_for_resumed_threads(one, true); }));
+      build_of_copy(
+          one, [&] { return build_for_resumed_threads(one, resumed_from::common_start, false); }) ||
+      build_of_copy(
+          one, [&] { return build_for_resumed_threads(one, resumed_from::beginning, false); }) ||
+      (has_warp_meetings(*one.body) && build_of_copy(one, [&] {
+         return build_for_resumed_threads(one, resumed_from::beginning, true);
+       }));
   if (one.syncs_grid && !built) {
     unmake_grid_barriers(*one.body);
   } else if (built && stops(one)) {
@@ -130,7 +134,10 @@ void build_lanes_or_fibers(kernel& one) {
   if (one.syncs_grid) {
     make_grid_barriers(*one.body);
   }
-  if (build_of_copy(one, [&] { return build_for_resumed_lanes(one); })) {
+  const auto build_lanes = [&](resumed_from begin) {
+    return build_of_copy(one, [&] { return build_for_resumed_lanes(one, begin); });
+  };
+  if (build_lanes(resumed_from::common_start) || build_lanes(resumed_from::beginning)) {
     one.mode = abi::kernel_mode::lanes;
   } else if (one.syncs_grid) {
     unmake_grid_barriers(*one.body);

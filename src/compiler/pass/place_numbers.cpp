@@ -2,7 +2,9 @@
 
 #include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/PostDominators.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
@@ -19,7 +21,7 @@ using namespace llvm;
 namespace {
 
 bool asks(const Instruction& inst) {
-  auto* call = dyn_cast<CallBase>(&inst);
+  auto* call = dyn_cast<CallInst>(&inst);
   return call && called_slot(*call) == slot::active_mask;
 }
 
@@ -169,25 +171,92 @@ class block_order {
   std::vector<BasicBlock*> blocks_;
 };
 
+// What comes behind places where lanes part for good, or sleep together.
+class ways_behind {
+ public:
+  explicit ways_behind(Function& function)
+      : dominators_(function), ends_(function), loops_(dominators_) {
+    for (Instruction& inst : instructions(function)) {
+      if (sleeps_together(inst)) {
+        sleeping_.push_back(&inst);
+      } else if (spins(inst) || sleeps(inst)) {
+        parting_.push_back(&inst);
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint32_t flag_of(const Instruction& place) const {
+    const bool is_parted = any_of(parting_, [&](const Instruction* one) {
+      const Loop* loop = loops_.getLoopFor(one->getParent());
+      const bool waits_there = spins(*one) && loop && loop->contains(place.getParent());
+      return !waits_there && is_behind(*one, place);
+    });
+    if (is_parted) {
+      return abi::place_of_parted;
+    }
+    const bool slept =
+        any_of(sleeping_, [&](const Instruction* one) { return is_behind(*one, place); });
+    return slept ? abi::place_behind_sleep : 0u;
+  }
+
+ private:
+  [[nodiscard]] bool is_behind(const Instruction& one, const Instruction& place) const {
+    return isPotentiallyReachable(&one, &place, nullptr, &dominators_, &loops_);
+  }
+  static bool spins(const Instruction& inst) {
+    auto which = called_slot_of(inst);
+    return which == slot::spin || which == slot::yield;
+  }
+  static bool sleeps(const Instruction& inst) { return called_slot_of(inst) == slot::nanosleep; }
+  // On their common way: all lanes are together behind it.
+  [[nodiscard]] bool sleeps_together(const Instruction& inst) const {
+    const BasicBlock* start = &inst.getFunction()->getEntryBlock();
+    return sleeps(inst) && ends_.dominates(inst.getParent(), start);
+  }
+  static std::optional<slot> called_slot_of(const Instruction& inst) {
+    auto* call = dyn_cast<CallBase>(&inst);
+    return call ? called_slot(*call) : std::nullopt;
+  }
+
+  DominatorTree dominators_;
+  PostDominatorTree ends_;
+  LoopInfo loops_;
+  std::vector<const Instruction*> parting_;
+  std::vector<const Instruction*> sleeping_;
+};
+
 }  // namespace
 
-place_numbers::place_numbers(Module& module, const call_reach& reach) {
-  const asking_functions asking(module, reach);
-  for (Function* function : asking.in_order()) {
-    meet_before_calls(*function, asking);
-    meet_at_the_end_of_rounds(*function);
-    number(*function);
+std::vector<asked_place> places_in_order(Function& function) {
+  if (none_of(instructions(function), asks)) {
+    return {};
   }
-}
-
-void place_numbers::number(Function& function) {
+  meet_at_the_end_of_rounds(function);
+  const ways_behind ways(function);
   const block_order order(function);
+  std::vector<asked_place> places;
+  std::uint32_t number = abi::first_place;
   for (BasicBlock* block : order.blocks()) {
     for (Instruction& inst : *block) {
       if (asks(inst)) {
-        numbers_[cast<CallBase>(&inst)] = ++last_;
+        places.push_back({cast<CallInst>(&inst), number | ways.flag_of(inst)});
+        number += abi::first_place;
       }
     }
+  }
+  return places;
+}
+
+place_numbers::place_numbers(Module& module, const call_reach& reach) {
+  std::uint32_t before = 0;
+  const asking_functions asking(module, reach);
+  for (Function* function : asking.in_order()) {
+    meet_before_calls(*function, asking);
+    const std::vector<asked_place> places = places_in_order(*function);
+    for (const asked_place& place : places) {
+      numbers_[place.call] = before + place.number;
+    }
+    before += static_cast<std::uint32_t>(places.size()) * abi::first_place;
   }
 }
 

@@ -1,10 +1,14 @@
 #include "compiler/pass/resumed_threads.hpp"
 
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
+#include "compiler/pass/common_start.hpp"
 #include "compiler/pass/kernel_discovery.hpp"
 #include "compiler/pass/lane_calls.hpp"
+#include "compiler/pass/place_numbers.hpp"
 #include "compiler/pass/resumption.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/warp_function.hpp"
@@ -53,6 +57,29 @@ std::optional<stops> stops_of(const kernel& kernel) {
   return found;
 }
 
+// Who asks in some rounds only has most often seen what it waited for.
+void find_stops_between_looks(Function& body, stops& where) {
+  DominatorTree dominators(body);
+  LoopInfo loops(dominators);
+  DenseSet<const Loop*> looking;
+  for (CallInst* spin : where.spins) {
+    for (Loop* loop = loops.getLoopFor(spin->getParent()); loop; loop = loop->getParentLoop()) {
+      looking.insert(loop);
+    }
+  }
+  for (const auto* stops : {&where.barriers, &where.warp_calls}) {
+    for (const CallInst* stop : *stops) {
+      for (Loop* loop = loops.getLoopFor(stop->getParent()); loop; loop = loop->getParentLoop()) {
+        const bool always =
+            loop->getLoopLatch() && dominators.dominates(stop->getParent(), loop->getLoopLatch());
+        if (looking.contains(loop) && (always || !where.asked.contains(stop))) {
+          where.between_looks.insert(stop);
+        }
+      }
+    }
+  }
+}
+
 void put_alone(CallInst& stop) {
   SplitBlock(stop.getParent(), &stop);
   SplitBlock(stop.getParent(), stop.getNextNode());
@@ -87,22 +114,44 @@ std::vector<meeting> resume_warps(Function& body, const stops& where) {
   return {};
 }
 
+resumed_body resume_alone(Function& body, stops where, resumed_from begin) {
+  resumed_body made;
+  common_start start;
+  if (begin == resumed_from::common_start) {
+    start = separate_common_start(body, where);
+    if (!start.end) {
+      return made;
+    }
+    where.begin = start.end;
+  }
+  made.barriers = resume(body, std::move(where), resumed::threads, nullptr);
+  if (!made.barriers.empty()) {
+    append_range(made.barriers, start.barriers);
+    made.rounds = std::move(start.rounds);
+  }
+  return made;
+}
+
 }  // namespace
 
-std::vector<meeting> resume_threads(const kernel& kernel) {
+resumed_body resume_threads(const kernel& kernel, resumed_from begin) {
   Function& body = *kernel.body;
   std::optional<stops> where = stops_of(kernel);
   if (!where || where->empty()) {
     return {};
   }
+  find_stops_between_looks(body, *where);
   if (has_warp_meetings(body)) {
     // Lanes that have times of their own do not go on together.
-    return where->timed ? std::vector<meeting>() : resume_warps(body, *where);
+    if (where->timed || begin != resumed_from::beginning) {
+      return {};
+    }
+    return {resume_warps(body, *where), {}};
   }
-  return resume(body, std::move(*where), resumed::threads, nullptr);
+  return resume_alone(body, std::move(*where), begin);
 }
 
-std::vector<meeting> resume_lanes(const kernel& kernel) {
+resumed_body resume_lanes(const kernel& kernel, resumed_from begin) {
   Function& body = *kernel.body;
   std::optional<stops> where = stops_of(kernel);
   if (!where) {
@@ -110,13 +159,16 @@ std::vector<meeting> resume_lanes(const kernel& kernel) {
   }
   for (Instruction& inst : instructions(body)) {
     auto* call = dyn_cast<CallInst>(&inst);
-    if (call && is_lane_call(*call)) {
+    if (call && is_lane_call(*call) && called_slot(*call) != slot::active_mask) {
       where->warp_calls.push_back(call);
-    } else if (call && called_slot(*call) == slot::active_mask) {
-      return {};
     }
   }
-  return resume(body, std::move(*where), resumed::threads, nullptr);
+  for (const asked_place& place : places_in_order(body)) {
+    where->warp_calls.push_back(place.call);
+    where->asked[place.call] = place.number;
+  }
+  find_stops_between_looks(body, *where);
+  return resume_alone(body, std::move(*where), begin);
 }
 
 bool has_resumed_warps(const Function& function) { return function.hasFnAttribute(resumed_mark); }

@@ -20,13 +20,21 @@ namespace sb::pass {
 
 struct kernel;
 
-// One meeting in place of all barriers; none if the body has something that threads wait for, or
+struct resumed_body {
+  std::vector<meeting> barriers;          // none: it could not be made
+  std::vector<llvm::BasicBlock*> rounds;  // cuts that are there for speed
+};
+
+// From where on threads are resumed: not where there is nothing worth while before.
+enum class resumed_from { common_start, beginning };
+
+// One meeting in place of all barriers; not if the body has something that threads wait for, or
 // warp operations while lanes of a warp may be at different barriers.
-std::vector<meeting> resume_threads(const kernel& kernel);
+resumed_body resume_threads(const kernel& kernel, resumed_from begin);
 
 // The same, each thread for itself, where lanes may be at different places when they shuffle or
 // vote: they stop there, too, until all that the operation names have come (lane_calls.hpp).
-std::vector<meeting> resume_lanes(const kernel& kernel);
+resumed_body resume_lanes(const kernel& kernel, resumed_from begin);
 
 // Whether the function is such a body, and its warps go on together, or was made of one.
 bool has_resumed_warps(const llvm::Function& function);

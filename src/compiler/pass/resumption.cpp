@@ -6,6 +6,7 @@
 
 #include "compiler/pass/kept_values.hpp"
 #include "compiler/pass/lane_calls.hpp"
+#include "compiler/pass/meeting_bits.hpp"
 #include "compiler/pass/runtime_abi.hpp"
 #include "compiler/pass/spin_loops.hpp"
 #include "compiler/pass/switches.hpp"
@@ -17,21 +18,8 @@ using namespace llvm;
 
 namespace {
 
-// In the total of a meeting: who is there, and in the lower bits for whom the predicate holds. Who
-// waits for the other blocks counts there twice, so that more than all say that some do. A block
-// has 1024 threads at most.
-constexpr unsigned there_shift = 16;
-constexpr unsigned holds_mask = 0xffff;
-constexpr std::uint32_t one_there = 1u << there_shift;
-constexpr std::uint32_t one_for_grid = one_there + 2;
-
 // Of a kernel whose warps are resumed, with a copy of what several of its barriers lead to.
 constexpr std::size_t most_instructions = 6000;
-
-// What else a meeting tells: that somebody spins, got on since the one before, waits in a warp
-// operation, came there on its way round a loop in vain, sleeps, or has just begun to.
-constexpr std::uint32_t spins_flag = 1, moved_flag = 2, in_warp_flag = 4, in_vain_flag = 8,
-                        sleeps_flag = 16, naps_flag = 32;
 
 // A loop that sees something else in each round gets on. It has as many before others have a turn.
 constexpr std::uint32_t patience = 64;
@@ -53,8 +41,11 @@ class resumption {
         barriers_(std::move(where.barriers)),
         spins_(std::move(where.spins)),
         warp_calls_(std::move(where.warp_calls)),
+        asked_(std::move(where.asked)),
+        between_looks_(std::move(where.between_looks)),
         sleeps_(std::move(where.sleeps)),
         timed_(where.timed),
+        begin_(where.begin),
         who_(who),
         same_(same) {}
 
@@ -130,15 +121,16 @@ class resumption {
     return memory;
   }
 
-  // The first block is run once; behind it a thread goes on where it was.
+  // What comes first is run once; behind it a thread goes on where it was.
   void enter() {
     BasicBlock& entry = body_.getEntryBlock();
-    Instruction* first = &*entry.getFirstNonPHIOrDbgOrAlloca();
+    Instruction* first = begin_ ? begin_ : &*entry.getFirstNonPHIOrDbgOrAlloca();
     // Where some spin, others should not have begun what only one of them can do.
     while (!barriers_close() && !first->isTerminator() && !is_contained(barriers_, first)) {
       first = first->getNextNode();
     }
-    BasicBlock* start = SplitBlock(&entry, first);
+    BasicBlock* before = first->getParent();
+    BasicBlock* start = SplitBlock(before, first);
     for (BasicBlock& block : body_) {
       if (auto* end = dyn_cast<ReturnInst>(block.getTerminator())) {
         returns_.push_back(end);
@@ -146,12 +138,12 @@ class resumption {
     }
     compute_early(body_);
     again_ = BasicBlock::Create(context_, "again", &body_, start);
-    entry.getTerminator()->setSuccessor(0, again_);
+    before->getTerminator()->setSuccessor(0, again_);
     IRBuilder<> builder(again_);
     Type* word = builder.getInt32Ty();
     place_ = variable(word, "place");
     total_ = builder.CreatePHI(word, 2, "total");
-    total_->addIncoming(builder.getInt32(0), &entry);
+    total_->addIncoming(builder.getInt32(0), before);
     end_ = BasicBlock::Create(context_, "stops", &body_);
     {
       IRBuilder<> at_end(end_);
@@ -159,7 +151,7 @@ class resumption {
       if (barriers_close()) {
         tells_ = at_end.CreatePHI(word, 4, "tells");
         closed_ = builder.CreatePHI(builder.getInt1Ty(), 2, "closed");
-        closed_->addIncoming(builder.getFalse(), &entry);
+        closed_->addIncoming(builder.getFalse(), before);
         brought_ = variable(word, "brought");
         seen_ = variable(builder.getInt64Ty(), "seen");
         rounds_ = who_ == resumed::threads ? variable(word, "rounds") : nullptr;
@@ -364,7 +356,10 @@ class resumption {
     if (barriers_close()) {
       builder.CreateStore(brings, brought_);
     }
-    arrive(builder, brings, told_on_the_way(builder, 0));
+    if (!asked_.empty()) {
+      create_lane_rests(builder);
+    }
+    arrive(builder, brings, told_on_the_way(builder, barrier, 0));
     end->eraseFromParent();
     builder.SetInsertPoint(&barrier);
     barrier.replaceAllUsesWith(result_of(builder, kind_of_barrier(barrier)));
@@ -457,9 +452,10 @@ class resumption {
     builder.CreateStore(more, same_rounds_);
     Value* place = builder.CreateLoad(word, place_);
     Value* from_barrier = builder.CreateICmpNE(place, here);
-    if (!sleeps_.empty()) {  // to sleep is no work
-      from_barrier = builder.CreateAnd(
-          from_barrier, builder.CreateICmpULT(place, builder.getInt32(first_sleep())));
+    if (!sleeps_.empty() || !asked_.empty()) {  // to sleep is no work, nor is to ask
+      const std::uint32_t first = first_sleep() - static_cast<std::uint32_t>(asked_.size());
+      from_barrier =
+          builder.CreateAnd(from_barrier, builder.CreateICmpULT(place, builder.getInt32(first)));
     }
     return builder.CreateOr(from_other_loop,
                             builder.CreateAnd(from_barrier, counts_as_work(builder, more)));
@@ -470,12 +466,14 @@ class resumption {
   }
 
   // What a thread tells that comes to a barrier or to a warp operation.
-  Value* told_on_the_way(IRBuilder<>& builder, std::uint32_t other) {
-    if (!same_rounds_) {
+  Value* told_on_the_way(IRBuilder<>& builder, const CallInst& stop, std::uint32_t other) {
+    if (!same_rounds_ || !between_looks_.contains(&stop)) {
       return builder.getInt32(other | moved_flag);
     }
     Value* same = builder.CreateLoad(builder.getInt32Ty(), same_rounds_);
-    return builder.CreateSelect(counts_as_work(builder, same), builder.getInt32(other | moved_flag),
+    Value* works =
+        asked_.contains(&stop) ? builder.CreateIsNull(same) : counts_as_work(builder, same);
+    return builder.CreateSelect(works, builder.getInt32(other | moved_flag),
                                 builder.getInt32(other | in_vain_flag));
   }
 
@@ -528,11 +526,14 @@ class resumption {
     auto* stop = BasicBlock::Create(context_, "comes", &body_, behind);
     auto* look = BasicBlock::Create(context_, "looks", &body_, behind);
     auto* wait = BasicBlock::Create(context_, "waits", &body_, behind);
-    builder.CreateCondBr(create_lane_comes(builder, call), behind, stop);
+    const bool looks = same_rounds_ && between_looks_.contains(&call);
+    Value* in_vain = looks ? builder.CreateLoad(builder.getInt32Ty(), same_rounds_) : nullptr;
+    Value* here = create_lane_comes(builder, call, asked_.lookup(&call), in_vain);
+    builder.CreateCondBr(here, behind, stop);
     end->eraseFromParent();
     builder.SetInsertPoint(stop);
     builder.CreateStore(builder.getInt32(number), place_);
-    arrive(builder, builder.getInt32(0), told_on_the_way(builder, in_warp_flag));
+    arrive(builder, builder.getInt32(0), told_on_the_way(builder, call, in_warp_flag));
     builder.SetInsertPoint(look);
     builder.CreateCondBr(create_lane_waits(builder), wait, behind);
     builder.SetInsertPoint(wait);
@@ -562,8 +563,11 @@ class resumption {
   std::vector<CallInst*> barriers_;
   std::vector<CallInst*> spins_;
   std::vector<CallInst*> warp_calls_;
+  DenseMap<const CallInst*, std::uint32_t> asked_;  // the last of warp_calls_
+  DenseSet<const CallInst*> between_looks_;
   std::vector<CallInst*> sleeps_;
   bool timed_;
+  Instruction* begin_;
   resumed who_;
   const uniformity* same_;
   SmallVector<ReturnInst*, 4> returns_;

@@ -7,6 +7,8 @@
 // are.
 #pragma once
 
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/DenseSet.h>
 #include <llvm/IR/Function.h>
 
 #include <vector>
@@ -22,8 +24,13 @@ struct stops {
   std::vector<llvm::CallInst*> spins;  // the back edge of a loop that waits for others
   // Warp operations that lanes come to one by one (lane_calls.hpp).
   std::vector<llvm::CallInst*> warp_calls;
+  llvm::DenseMap<const llvm::CallInst*, std::uint32_t> asked;  // the last: place_numbers.hpp
+  // Of barriers and warp operations: those that a thread comes to on its way round a loop in which
+  // it waits for others.
+  llvm::DenseSet<const llvm::CallInst*> between_looks;
   std::vector<llvm::CallInst*> sleeps;  // until some time
   bool timed = false;                   // kernel::times
+  llvm::Instruction* begin = nullptr;   // null: the body's; no thread stops before
 
   [[nodiscard]] bool empty() const {
     return barriers.empty() && spins.empty() && warp_calls.empty() && sleeps.empty();

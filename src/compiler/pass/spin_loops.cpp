@@ -25,7 +25,7 @@ using namespace llvm;
 
 namespace {
 
-constexpr StringLiteral roaming_mark = "sb-roams";
+constexpr StringLiteral roaming_mark = "sb-roams", counting_mark = "sb-counts-looks";
 
 // Loads that can see what another thread writes.
 bool observes_others(const Instruction& inst) {
@@ -88,6 +88,7 @@ class spin_analysis {
     copy_if(slice_, std::back_inserter(watched_),
             [&](const Instruction* inst) { return waits_for_others(*inst); });
     watch_what_is_brought();
+    gives_up_ = counts_looks();
     roams_ = !sleeps_ && any_of(slice_, [&](const Instruction* inst) {
       return observes_others(*inst) && places_.goes_around(address_of(*inst));
     });
@@ -137,6 +138,9 @@ class spin_analysis {
     if (roams_) {
       mark_roaming(*call);
     }
+    if (gives_up_) {
+      call->addFnAttr(Attribute::get(call->getContext(), counting_mark));
+    }
   }
 
  private:
@@ -154,6 +158,39 @@ class spin_analysis {
     }
     value = builder.CreateBitCast(value, builder.getIntNTy(bits));
     return builder.CreateZExt(value, builder.getInt64Ty());
+  }
+
+  [[nodiscard]] bool counts(const Value& number) const {
+    auto* sum = dyn_cast<BinaryOperator>(&number);
+    const bool is_sum =
+        sum && (sum->getOpcode() == Instruction::Add || sum->getOpcode() == Instruction::Sub);
+    return places_.is_counter(number) || (is_sum && places_.is_counter(*sum->getOperand(0)));
+  }
+
+  // One of its exits compares a number that is another one in every turn.
+  [[nodiscard]] bool counts_looks() const {
+    SmallVector<BasicBlock*, 4> exits;
+    loop_.getExitingBlocks(exits);
+    SmallSetVector<const Value*, 8> decide;
+    for (const BasicBlock* block : exits) {
+      if (auto* branch = dyn_cast<BranchInst>(block->getTerminator())) {
+        decide.insert(branch->getCondition());
+      }
+    }
+    for (unsigned i = 0; i < decide.size(); ++i) {
+      auto* inst = dyn_cast<Instruction>(decide[i]);
+      if (!inst || !loop_.contains(inst)) {
+        continue;
+      }
+      if (isa<ICmpInst>(inst) &&
+          any_of(inst->operands(), [&](const Use& compared) { return counts(*compared.get()); })) {
+        return true;
+      }
+      if (inst->getType()->isIntegerTy(1) && !isa<CmpInst>(inst) && !isa<LoadInst>(inst)) {
+        decide.insert(inst->op_begin(), inst->op_end());
+      }
+    }
+    return false;
   }
 
   void find_draws() {
@@ -314,6 +351,7 @@ class spin_analysis {
   bool counts_ = false;                       // an exit depends on what changes in every turn
   bool sleeps_ = false;                       // in every round
   bool roams_ = false;                        // looks at other places all the time
+  bool gives_up_ = false;                     // looks so many times at most
   SmallPtrSet<const Instruction*, 4> draws_;  // one of which ends the loop
   loop_slice slice_;
   SmallVector<Instruction*, 4> watched_;  // of the slice: what others may write
@@ -361,6 +399,8 @@ void drop_compiler_fences(Module& module) {
 void mark_roaming(CallBase& call) {
   call.addFnAttr(Attribute::get(call.getContext(), roaming_mark));
 }
+
+bool gives_up(const CallBase& call) { return call.hasFnAttr(counting_mark); }
 
 bool is_roaming(const CallBase& call) { return call.hasFnAttr(roaming_mark); }
 

@@ -18,7 +18,9 @@ namespace sb::pass {
 // Runs after solve_clock_loops.
 void yield_in_spin_loops(llvm::Module& module, llvm::FunctionAnalysisManager& analyses);
 
-// Of the calls that it inserts: the loop looks at another place in each turn.
+// Of the calls that it inserts: the loop looks so many times at most.
+bool gives_up(const llvm::CallBase& call);
+// The loop looks at another place in each turn.
 bool is_roaming(const llvm::CallBase& call);
 void mark_roaming(llvm::CallBase& call);
 

@@ -456,6 +456,11 @@ void separate(const stride_loop& found, const uniformity& uniform,
 }  // namespace
 
 std::vector<BasicBlock*> separate_common_rounds(Function& body, team team) {
+  return separate_common_rounds(body, team, [](const Loop&) { return true; });
+}
+
+std::vector<BasicBlock*> separate_common_rounds(Function& body, team team,
+                                                function_ref<bool(const Loop&)> wanted) {
   std::vector<BasicBlock*> starts;
   DominatorTree dominators(body);
   LoopInfo loops(dominators);
@@ -463,12 +468,14 @@ std::vector<BasicBlock*> separate_common_rounds(Function& body, team team) {
     return starts;
   }
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    load_limit_once(*loop);
+    if (wanted(*loop)) {
+      load_limit_once(*loop);
+    }
   }
   uniformity uniform(body, team);
   std::vector<stride_loop> found;
   for (Loop* loop : loops.getLoopsInPreorder()) {
-    if (auto one = match_stride_loop(*loop, uniform)) {
+    if (auto one = wanted(*loop) ? match_stride_loop(*loop, uniform) : std::nullopt) {
       found.push_back(*one);
     }
   }

@@ -8,6 +8,7 @@
 // together. Each thread finishes what is left by itself.
 #pragma once
 
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Function.h>
 
 #include <vector>
@@ -19,5 +20,8 @@ namespace sb::pass {
 // Changes the body of a thread; its meaning stays. Gives back the first blocks of the new loops'
 // bodies, where the threads should meet.
 std::vector<llvm::BasicBlock*> separate_common_rounds(llvm::Function& body, team team);
+// The same, of such loops only.
+std::vector<llvm::BasicBlock*> separate_common_rounds(
+    llvm::Function& body, team team, llvm::function_ref<bool(const llvm::Loop&)> wanted);
 
 }  // namespace sb::pass

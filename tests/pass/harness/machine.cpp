@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "counting.hpp"
 #include "meeting.hpp"
 
 namespace sb::test {
@@ -187,6 +188,7 @@ std::uint32_t lane_comes(thread_context* self, std::uint32_t thread, std::uint32
   block_state& block = *machine.current->block;
   meeting& place = block.warps[thread / 32];
   const auto operation = static_cast<abi::lane_operation>(what);
+  if (operation == abi::lane_operation::rest) return 0;  // it waits at a barrier, not here
   block.lanes[thread] = {operation, how, value, argument, width, place.generation};
   place.values[thread % 32] = operation == abi::lane_operation::vote ? argument != 0 : value;
   place.present[thread % 32] = true;
@@ -206,6 +208,8 @@ std::uint64_t lane_takes(thread_context*, std::uint32_t thread, int* flag) {
       return voted(place, mine.how);
     case abi::lane_operation::reduce:
       return reduced(place, mine.how);
+    case abi::lane_operation::ask:  // who has come is where the others are
+      return present_lanes(place);
     default:
       return 0;
   }
@@ -348,21 +352,6 @@ void trap(thread_context*) {
   leave();
 }
 
-void touch(thread_context*, const void*, std::uint32_t bytes, std::uint32_t, std::uint32_t) {
-  machine.result.touched.push_back(bytes);
-}
-
-void drew(thread_context*, const void* counter, std::uint64_t, std::int64_t, std::uint64_t,
-          std::uint64_t, std::uint64_t) {
-  ++(counter != nullptr ? machine.result.draws : machine.result.rounds);
-}
-
-void spent(thread_context*, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
-  machine.result.issued += issued;
-  machine.result.steps += steps;
-  machine.result.loads += loads;
-}
-
 void* allocate(thread_context*, std::size_t bytes) { return std::malloc(bytes); }
 
 void deallocate(thread_context*, void* pointer) { std::free(pointer); }
@@ -431,9 +420,7 @@ abi::device_table make_table() {
   set(table.spin, &spin_slot);
   set(table.note_assertion, &note_assertion);
   set(table.end_if_asserted, &end_if_asserted);
-  set(table.touch, &touch);
-  set(table.spent, &spent);
-  set(table.drew, &drew);
+  set_counting(table, machine.result);
   set(table.private_memory, &private_memory);
   set(table.spun, &spun);
   set(table.lane_comes, &lane_comes);

@@ -16,6 +16,12 @@ struct dims {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+struct lock_step {
+  const void* lock;
+  abi::lock_event event;
+  std::uint64_t loads;  // of the thread, so far
+};
+
 struct outcome {
   bool trapped = false;
   std::string failed_assertion;
@@ -33,6 +39,7 @@ struct outcome {
   std::vector<std::uint32_t> touched;              // run_counted: bytes of accesses, in their order
   std::uint64_t issued = 0, steps = 0, loads = 0;  // run_counted: of all threads
   std::uint64_t draws = 0, rounds = 0;             // run_counted: of loops that draw their work
+  std::vector<lock_step> lock_steps;               // run_counted
   std::uint64_t grid_syncs = 0;                    // calls, of blocks or of threads
   std::uint64_t private_bytes = 0;                 // that blocks asked for
   bool stuck = false;                              // everybody waits and nobody can go on

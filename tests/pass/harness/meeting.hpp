@@ -32,11 +32,16 @@ inline std::uint64_t shuffled(const meeting& place, std::uint32_t mine, std::uin
   return inside ? place.last_values[source] : value;
 }
 
+inline std::uint32_t present_lanes(const meeting& place) {
+  std::uint32_t present = 0;
+  for (std::uint32_t i = 0; i < 32; ++i) present |= std::uint32_t(place.last_present[i]) << i;
+  return present;
+}
+
 inline std::uint32_t voted(const meeting& place, std::uint32_t kind) {
   std::uint32_t set = 0;
-  std::uint32_t present = 0;
+  const std::uint32_t present = present_lanes(place);
   for (std::uint32_t i = 0; i < 32; ++i) {
-    present |= std::uint32_t(place.last_present[i]) << i;
     set |= std::uint32_t(place.last_present[i] && place.last_values[i]) << i;
   }
   return kind == 0   ? set == present

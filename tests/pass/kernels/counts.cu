@@ -151,3 +151,42 @@ extern "C" __global__ void one_in_common(float* out, int times) {
   }
   out[0] = a + b;
 }
+
+// --- locks
+
+extern "C" __global__ void takes_a_lock(int* lock, volatile int* count) {
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *count += 1;
+  __threadfence();
+  atomicExch(lock, 0);
+}
+extern "C" __global__ void exchanges_for_a_lock(int* lock, volatile int* count) {
+  while (__atomic_exchange_n(lock, 1, __ATOMIC_RELAXED) != 0) {
+  }
+  *count += 1;
+  __atomic_store_n(lock, 0, __ATOMIC_RELAXED);
+}
+// lock[0]: the next ticket, lock[1]: the one that is served
+extern "C" __global__ void waits_for_its_ticket(int* lock, volatile int* count) {
+  const int mine = atomicAdd(lock, 1);
+  volatile int* const served = lock + 1;
+  while (*served != mine) {
+  }
+  *count += 1;
+  *served = mine + 1;
+}
+// What is drawn after the look was not awaited by it.
+extern "C" __global__ void looks_before_it_draws(int* lock, volatile int* count) {
+  const int seen = *static_cast<volatile int*>(lock);
+  if (*count == 0) {
+    const int mine = atomicAdd(lock + 1, 1);
+    *count = seen == mine ? 1 : mine + 7;
+  }
+}
+// A sum that is made by exchanging is no lock.
+extern "C" __global__ void retries(int* lock, volatile int* count) {
+  for (int seen = *count; atomicCAS(lock, seen, seen + 1) != seen; seen = *lock) {
+  }
+}

@@ -385,8 +385,12 @@ extern "C" __global__ void some_lanes_leave(volatile int* flag, int* out) {
   out[t] = (int)__sb_rt_reduce(~0u, 0, 1);
 }
 
+// The last thread writes what the first of each warp waits for.
 extern "C" __global__ void asks_who_is_there(volatile int* flag, unsigned* out) {
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 39) {
+    *flag = 1;
+  }
+  if (threadIdx.x % 32 == 0) {
     while (*flag == 0) {
     }
   }
@@ -462,4 +466,44 @@ __device__ __noinline__ int sleeps_and_adds(int n) {
 }
 extern "C" __global__ void sleeps_in_recursion(int* out) {
   out[threadIdx.x] = sleeps_and_adds(threadIdx.x % 5);
+}
+
+// --- what all do before the first has to wait
+
+// Each adds what it came to, with what the block counted, in turn.
+extern "C" __global__ void works_before_its_turn(volatile int* turn, int rounds, int* out) {
+  __shared__ int all[64];
+  int own[3] = {1, 2, 3}, odd = 0;
+  for (int i = 0; i < rounds; ++i) {
+    all[threadIdx.x] = own[i % 3] + i;
+    __syncthreads();
+    own[(i + threadIdx.x) % 3] += all[(threadIdx.x + 1) % blockDim.x];
+    odd += count_of(own[i % 3] & 1);
+  }
+  const int mine = blockDim.x - 1 - threadIdx.x;
+  while (*turn != mine) {
+  }
+  out[threadIdx.x] =
+      own[0] + own[1] * 10 + own[2] * 100 + odd + (mine > 0 ? out[threadIdx.x + 1] : 0);
+  *turn = mine + 1;
+  __syncthreads();
+  out[threadIdx.x] += own[rounds % 3];
+}
+
+// Two ways to a barrier, and then a lock.
+extern "C" __global__ void parts_before_its_turn(volatile int* turn, int rounds, int* out) {
+  int own = 0;
+  for (int i = 0; i < rounds; ++i) own = own * 3 + i + threadIdx.x;
+  if (threadIdx.x & 1) {
+    own += 5;
+    __syncthreads();
+  } else {
+    own ^= 3;
+    __syncthreads();
+  }
+  const int mine = blockDim.x - 1 - threadIdx.x;
+  while (*turn != mine) {
+  }
+  out[threadIdx.x] = own + (mine > 0 ? out[threadIdx.x + 1] : 0);
+  *turn = mine + 1;
 }
