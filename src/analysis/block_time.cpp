@@ -7,12 +7,9 @@ namespace sb::analysis {
 
 namespace {
 
-// Two things that go on beside each other, and one of them when the sum is known.
+// Two things that go on beside each other.
 double beside(double a, double b, double norm) {
   return std::pow(std::pow(a, norm) + std::pow(b, norm), 1 / norm);
-}
-double without(double sum, double a, double norm) {
-  return sum > a ? std::pow(std::pow(sum, norm) - std::pow(a, norm), 1 / norm) : 0;
 }
 
 // Memory hides less than pipes do.
@@ -20,19 +17,39 @@ double memory_norm(double norm) { return std::max(1.0, norm - 1); }
 
 }  // namespace
 
+block_costs::block_costs(const timing_profile& t)
+    : norm(t.overlap_norm),
+      first(t.block_ns),
+      later(t.block_turn_ns),
+      latency(t.memory_latency_ns),
+      begins(1 / t.blocks_per_ns) {}
+
 block_time::block_time(const trace::block_needs& needs, std::uint32_t threads, std::uint64_t full,
-                       std::uint32_t multiprocessors, double overlap_norm)
+                       std::uint64_t all, std::uint32_t multiprocessors, const block_costs& costs)
     : multiprocessors_(std::max(1U, multiprocessors)),
       full_(std::max<std::uint64_t>(1, full)),
       recorded_(static_cast<double>(needs.alone)),
       warps_((threads + 31) / 32),
-      norm_(overlap_norm) {
+      costs_(costs) {
   constexpr double million = 1e6;
-  const double length = recorded_;
-  pipes_ = length * needs.arithmetic / million;
-  memory_ = length * needs.memory / million;
-  const double busy = without(length, memory_for(full_), memory_norm(norm_));
-  life_ = without(busy, pipes_for(full_), norm_);
+  pipes_ = recorded_ * needs.arithmetic / million;
+  memory_ = recorded_ * needs.memory / million;
+  life_ = -1;
+  fit(pieces_alone(std::max<std::uint64_t>(1, all)));
+}
+
+bool block_time::fit(const std::vector<block_piece>& pieces) {
+  constexpr double near = 1e-5;
+  constexpr int steps = 30;
+  if (life_ >= 0 && std::abs(average(pieces) - recorded_) <= near * recorded_) return false;
+  // Blocks take the longer the more they wait.
+  const double before = life_;
+  double least = 0, most = recorded_;
+  for (int i = 0; i < steps; ++i) {
+    life_ = (least + most) / 2;
+    (average(pieces) < recorded_ ? least : most) = life_;
+  }
+  return std::abs(life_ - before) > near * recorded_;
 }
 
 // The multiprocessor with the most blocks is done last; few warps do not fill its schedulers.
@@ -48,13 +65,41 @@ double block_time::memory_for(std::uint64_t blocks) const {
   return n / std::min(1.0, 2 * share) * memory_;
 }
 
-double block_time::together(std::uint64_t blocks) const {
-  return beside(beside(pipes_for(blocks), life_, norm_), memory_for(blocks), memory_norm(norm_));
+double block_time::together(std::uint64_t blocks, block_turn turn) const {
+  constexpr double last_load = 0.5 / 32;  // of a turn, for each warp
+  const bool first = turn == block_turn::first, loads = memory_ > 0;
+  const double norm = costs_.norm, pipes = pipes_for(blocks);
+  const double begins = costs_.begins * static_cast<double>(blocks);
+  const double last = loads ? 1 + last_load * warps_ : 1;
+  const double busy = beside(pipes, life_ + (first ? costs_.first : costs_.later * last), norm);
+  const double least = (first ? costs_.first : 0) + beside(begins, pipes, norm / 2);
+  return (first && loads ? costs_.latency : 0) +
+         std::max(least, beside(busy, memory_for(blocks), memory_norm(norm)));
+}
+
+// When it has the device to itself.
+std::vector<block_piece> block_time::pieces_alone(std::uint64_t blocks) const {
+  const std::uint64_t first = std::min(blocks, full_), later = blocks - first, rest = later % full_;
+  std::vector<block_piece> pieces = {{first, first, block_turn::first}};
+  if (later != rest) pieces.push_back({later - rest, full_, block_turn::later});
+  if (rest != 0) pieces.push_back({rest, rest, block_turn::later});
+  return pieces;
 }
 
 double block_time::alone(std::uint64_t blocks) const {
-  const std::uint64_t rest = blocks % full_;
-  return static_cast<double>(blocks / full_) * together(full_) + (rest == 0 ? 0 : together(rest));
+  double sum = 0;
+  for (const block_piece& p : pieces_alone(blocks))
+    sum += static_cast<double>(p.blocks / p.together) * together(p.together, p.turn);
+  return sum;
+}
+
+double block_time::average(const std::vector<block_piece>& pieces) const {
+  double sum = 0, blocks = 0;
+  for (const block_piece& p : pieces) {
+    sum += static_cast<double>(p.blocks) * together(p.together, p.turn);
+    blocks += static_cast<double>(p.blocks);
+  }
+  return sum / std::max(1.0, blocks);
 }
 
 }  // namespace sb::analysis

@@ -3,7 +3,10 @@
 // start is then known; what is missing until it really started is the operation's own lag.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <queue>
+#include <tuple>
+#include <utility>
 
 #include "analysis/call_rules.hpp"
 #include "analysis/driver_costs.hpp"
@@ -157,6 +160,8 @@ void guided_run::follow() {
         case sched::action_kind::start:
           if (program_.tasks[operation].what.kind != command_kind::kernel) {
             could_start_[operation] = {now_, ending_, copies_.begins(operation)};
+          } else if (program_.beginning) {
+            could_start_[operation] = {now_, ending_};
           }
           // Recorded as over although the scheduler would only start it now.
           if (over_[operation]) scheduler_.complete({a.id});
@@ -183,7 +188,9 @@ void guided_run::granted(number operation, std::uint64_t blocks) {
   // Blocks that came in several grants for want of room took no longer than alone; the last ones
   // were there until the end.
   const nanoseconds all = t.waves == 1 ? t.duration : o.ended - o.started;
-  const nanoseconds length = length_of_piece(t, all, grants_[operation]++, running_[operation]);
+  const nanoseconds length = length_of_piece(
+      t, all, grants_[operation]++, running_[operation],
+      blocks_granted_[operation] == running_[operation] ? block_turn::first : block_turn::later);
   const bool last = blocks_granted_[operation] >= t.what.kernel.blocks;
   const nanoseconds until = std::max(now_, o.ended);
   push(last ? until : std::min(std::max(now_, o.started) + length, until), moment::what::blocks_end,
@@ -298,11 +305,62 @@ std::vector<double> factors_of(const trace::trace& recorded, const program& p, c
   return any ? factors : std::vector<double>();
 }
 
-// A kernel that shared the device took longer than it does alone. How much is found by trying: the
-// lengths are changed until the replay gives the recorded ones. Kernels that share the device move
-// each other, so a step may lead away from there; then a smaller one is tried. The best stays.
+// Blocks take as long as the trace says that they take alone, in the pieces in which they came.
+// False: they do so already.
+bool settle_blocks(const trace::trace& recorded, program& p, const timing& t) {
+  const nanoseconds beginning = p.beginning.value_or(0);
+  bool any = false;
+  for (number i = 0; i < p.tasks.size(); ++i) {
+    task& one = p.tasks[i];
+    if (!one.blocks.known() || t.pieces[i].empty() || !one.blocks.fit(t.pieces[i])) continue;
+    any = true;
+    const trace::operation& o = recorded.operations[i];
+    const nanoseconds most = o.ended - o.started + (one.found_no_room ? beginning : 0);
+    one.duration = std::min(most, beginning + rounded_ns(one.blocks.alone(one.what.kernel.blocks)));
+  }
+  return any;
+}
+
+// The lengths of kernels with which a replay came nearest to the recorded run so far.
+class nearest_lengths {
+ public:
+  explicit nearest_lengths(const trace::trace& recorded) : recorded_(recorded) {}
+
+  // False: others were nearer.
+  bool offer(const program& p, const timing& t) {
+    const nanoseconds off = distance(recorded_, t);
+    if (off >= least_) return false;
+    least_ = off;
+    lengths_.clear();
+    for (const task& one : p.tasks) lengths_.emplace_back(one.duration, one.blocks);
+    factors_ = factors_of(recorded_, p, t);
+    return true;
+  }
+  [[nodiscard]] bool exact() const { return factors_.empty(); }
+  // A part of the way from them to what each kernel took.
+  void take(program& p, double part) const {
+    for (number i = 0; i < p.tasks.size(); ++i) {
+      task& one = p.tasks[i];
+      std::tie(one.duration, one.blocks) = lengths_[i];
+      if (part != 0 && factors_[i] != 1)
+        one.duration = static_cast<nanoseconds>(static_cast<double>(one.duration) *
+                                                std::pow(factors_[i], part));
+    }
+  }
+
+ private:
+  const trace::trace& recorded_;
+  nanoseconds least_ = never;
+  std::vector<std::pair<nanoseconds, block_time>> lengths_;
+  std::vector<double> factors_;
+};
+
+// A kernel that shared the device took longer than it does alone, and one whose blocks came in
+// parts is of these. How long it would be is found by trying: from what its blocks take, and then
+// the lengths are changed until the replay gives the recorded ones. Kernels that share the device
+// move each other, so a step may lead away from there; then a smaller one is tried. The best stays.
 void settle_shared_kernels(const trace::trace& recorded, program& p) {
-  constexpr int rounds = 5;
+  constexpr int rounds = 4, rounds_of_blocks = 3;
   bool several = false;
   for (const task& t : p.tasks) {
     const trace::operation& o = recorded.operations[static_cast<std::size_t>(&t - p.tasks.data())];
@@ -311,27 +369,20 @@ void settle_shared_kernels(const trace::trace& recorded, program& p) {
   }
   if (!several) return;
 
-  std::vector<nanoseconds> best(p.tasks.size());
-  std::vector<double> factors;
-  nanoseconds least = never;
-  double part = 1;  // of the step
-  for (int round = 0; round < rounds; ++round) {
-    const timing t = replay(p);
-    if (const nanoseconds off = distance(recorded, t); off < least) {
-      least = off;
-      for (number i = 0; i < p.tasks.size(); ++i) best[i] = p.tasks[i].duration;
-      factors = factors_of(recorded, p, t);
-      if (factors.empty()) return;
-    } else {
-      part /= 2;
-    }
-    for (number i = 0; i < p.tasks.size(); ++i) {
-      if (factors[i] != 1)
-        p.tasks[i].duration =
-            static_cast<nanoseconds>(static_cast<double>(best[i]) * std::pow(factors[i], part));
-    }
+  nearest_lengths best(recorded);
+  timing t = replay(p, record_waits::no, record_pieces::yes);
+  best.offer(p, t);
+  for (int round = 0; round < rounds_of_blocks && !best.exact() && settle_blocks(recorded, p, t);
+       ++round) {
+    t = replay(p, record_waits::no, record_pieces::yes);
+    best.offer(p, t);
   }
-  for (number i = 0; i < p.tasks.size(); ++i) p.tasks[i].duration = best[i];
+  double part = 1;  // of the step
+  for (int round = 0; round < rounds && !best.exact(); ++round) {
+    best.take(p, part);
+    if (!best.offer(p, replay(p))) part /= 2;
+  }
+  best.take(p, 0);
 }
 
 start_pair pair_of(const program& p, number behind, number what) {
@@ -348,8 +399,15 @@ start_pair pair_of(const program& p, number behind, number what) {
 // Kernels that shared the device, as they would be alone.
 void time_kernels(const trace::trace& recorded, program& p) {
   const timing_profile* timing = timing_of(recorded);
-  if (timing != nullptr) p.older_first = timing->older_first;
   const nanoseconds beginning = beginning_of_kernels(recorded);
+  if (timing != nullptr) {
+    p.older_first = timing->older_first;
+    p.beginning = beginning;
+    p.kernel_gap = rounded_ns(timing->kernel_gap_ns);
+  }
+  using shape_and_needs = std::tuple<nanoseconds, std::uint32_t, std::uint32_t, std::uint32_t,
+                                     std::uint64_t, std::uint64_t, std::uint32_t>;
+  std::map<shape_and_needs, block_time> known;
   for (number i = 0; i < p.tasks.size(); ++i) {
     task& t = p.tasks[i];
     if (!t.shares || t.duration == 0) continue;
@@ -358,9 +416,15 @@ void time_kernels(const trace::trace& recorded, program& p) {
     if (timing == nullptr) continue;
     const sched::device_limits& device = p.machine.devices[p.streams[t.stream].device];
     const kernel_shape& shape = t.what.kernel;
-    t.blocks = {o.needs, shape.threads_per_block,
-                std::min(shape.blocks, blocks_at_once(device, shape)), device.multiprocessors,
-                timing->overlap_norm};
+    const std::uint64_t full = std::min(shape.blocks, blocks_at_once(device, shape));
+    const shape_and_needs key{o.needs.alone,           o.needs.arithmetic, o.needs.memory,
+                              shape.threads_per_block, shape.blocks,       full,
+                              device.multiprocessors};
+    const auto [found, added] = known.try_emplace(key);
+    if (added)
+      found->second = {o.needs,      shape.threads_per_block, full,
+                       shape.blocks, device.multiprocessors,  block_costs(*timing)};
+    t.blocks = found->second;
     t.duration =
         std::min(o.ended - o.started, beginning + rounded_ns(t.blocks.alone(shape.blocks)));
   }
@@ -399,10 +463,51 @@ void time_functions(const trace::trace& recorded, program& p,
   }
 }
 
+// Its first blocks waited for it, and the kernel is said to begin with them.
+bool waited_for_room(const program& p, number operation, number behind, const trace::operation& o) {
+  const task& t = p.tasks[operation];
+  if (!p.beginning || t.what.kind != command_kind::kernel) return false;
+  if (std::any_of(o.waits.begin(), o.waits.end(), [&](const trace::edge& e) {
+        return e.cause == trace::wait_cause::device_full && e.until == o.started;
+      }))
+    return true;
+  // Nobody may be known to have had it.
+  if (t.what.order == command_order::free) return false;
+  nanoseconds lag = 0;
+  if (const auto arrival = p.gaps.arrival(start_class::compute))
+    lag = *arrival - std::min(*arrival, t.held);
+  if (t.start == start_rule::by_gap)
+    lag = std::max(lag, p.gaps.gap(pair_of(p, behind, operation)).value_or(0));
+  return t.lag > lag + *p.beginning;
+}
+
+// It took its beginning while it waited.
+void add_beginning(const trace::operation& o, nanoseconds beginning, task& t) {
+  const nanoseconds most = o.ended - o.started + beginning;
+  t.duration = t.blocks.known()
+                   ? std::min(most, beginning + rounded_ns(t.blocks.alone(t.what.kernel.blocks)))
+                   : t.duration + beginning;
+}
+
+// A kernel that waited for room does not say when it would have begun with some: as others do.
+void start_as_others(program& p, number operation, number behind) {
+  task& t = p.tasks[operation];
+  const nanoseconds arrival = p.gaps.arrival(start_class_of(t.what)).value_or(0);
+  const nanoseconds coming = arrival - std::min(arrival, t.held);
+  nanoseconds gap = 0;
+  if (t.start == start_rule::by_gap) {
+    t.follows = pair_of(p, behind, operation);
+    gap = p.gaps.gap(t.follows).value_or(0);
+  }
+  if (coming >= gap) t.start = start_rule::by_arrival;
+  t.lag = std::max(coming, gap);
+}
+
 // How long each operation took from where it could start, and which part of the way decided.
 void time_starts(const trace::trace& recorded, program& p) {
   const std::vector<guided_run::start> could_start = guided_run(recorded, p).go();
   p.gaps.fall_back_to(timing_of(recorded));
+  start_gaps arrivals = p.gaps;
   if (const timing_profile* timing = timing_of(recorded)) p.copy_look = timing->copy_look_ns;
   for (number i = 0; i < p.tasks.size(); ++i) {
     task& t = p.tasks[i];
@@ -414,14 +519,17 @@ void time_starts(const trace::trace& recorded, program& p) {
     if (what == start_class::other || o.queued == never || o.started < could.time) continue;
     t.held = could.time - o.queued;
     t.start = t.held == 0 || could.behind == none ? start_rule::by_arrival : start_rule::by_gap;
-    if (t.start == start_rule::by_arrival) p.gaps.saw_arrival(what, t.held + t.lag);
+    t.found_no_room = waited_for_room(p, i, could.behind, o);
+    if (t.start == start_rule::by_arrival && !t.found_no_room)
+      arrivals.saw_arrival(what, t.held + t.lag);
   }
+  p.gaps = std::move(arrivals);
   p.gaps.settle();
   // What came later than the gap behind it asked for says nothing about that gap.
   start_gaps gaps = p.gaps;
   for (number i = 0; i < p.tasks.size(); ++i) {
     task& t = p.tasks[i];
-    if (t.start != start_rule::by_gap) continue;
+    if (t.start != start_rule::by_gap || t.found_no_room) continue;
     const start_class what = start_class_of(t.what);
     const std::optional<nanoseconds> arrival = p.gaps.arrival(what);
     const number behind = could_start[i].behind;
@@ -435,6 +543,11 @@ void time_starts(const trace::trace& recorded, program& p) {
   }
   gaps.settle();
   p.gaps = std::move(gaps);
+  for (number i = 0; i < p.tasks.size(); ++i)
+    if (task& t = p.tasks[i]; t.found_no_room) {
+      start_as_others(p, i, could_start[i].behind);
+      add_beginning(recorded.operations[i], *p.beginning, t);
+    }
   time_functions(recorded, p, could_start);
 }
 

@@ -105,12 +105,15 @@ bool comes_back(const trace::trace& t, const program& p, number sent, number bac
 
 pinning pinning_of(const trace::trace& t, const std::vector<number>& copies) {
   pinning p;
+  std::set<number> threads;
   for (const piece& one : pieces_of(t, copies)) {
+    threads.insert(t.calls[t.operations[one.first].call].thread);
     ++p.pieces;
     p.bytes += one.bytes;
     p.allocate += time_of(t, "cudaMallocHost", one.bytes, timing_of(t).pin_bytes_per_ns);
     p.in_place += time_in_place(t, one);
   }
+  p.threads = threads.size();
   return p;
 }
 
@@ -159,9 +162,11 @@ std::string memory_of(const pinning& pins) {
 
 std::string words_of(const pinning& pins, nanoseconds cost) {
   return fmt::format(
-      "Pin that memory once, before the first copy: cudaHostRegister takes about {} for {}, which "
+      "Pin that memory once, before the first copy{}: cudaHostRegister takes about {} for {}, "
+      "which "
       "the cost counts; cudaMallocHost instead of malloc takes {}{}. The call then returns before "
       "the copy is done: wait for it before the host writes or reads the memory.",
+      pins.threads > 1 ? ", each thread what it copies while the others pin theirs" : "",
       text_of_time(pins.in_place), memory_of(pins), text_of_time(pins.allocate),
       pins.allocate < cost + pins.in_place ? "" : ", more than this run gains");
 }
@@ -170,11 +175,12 @@ std::string words_of_use(const pinning& pins, nanoseconds gain, std::size_t copi
   const std::size_t from =
       static_cast<std::size_t>(pins.in_place * copies / std::max<nanoseconds>(1, gain)) + 1;
   return fmt::format(
-      "In this run pinning takes longer than it gains: cudaHostRegister about {} for {} "
+      "In this run pinning {}: cudaHostRegister about {} for {} "
       "(cudaMallocHost {}), against {} by {} cop{}. In one that copies this memory more often it "
       "pays, "
       "from about {} such copies on. The call then returns before the copy is done: wait "
       "for it before the host writes or reads the memory.",
+      gain > pins.in_place ? "gains little more than it takes" : "takes longer than it gains",
       text_of_time(pins.in_place), memory_of(pins), text_of_time(pins.allocate), text_of_time(gain),
       copies, copies == 1 ? "y" : "ies", from);
 }

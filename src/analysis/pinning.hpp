@@ -14,6 +14,7 @@ namespace sb::analysis {
 // apart is not, since that may be memory that the program has from several allocations.
 struct pinning {
   std::size_t pieces = 0;
+  std::size_t threads = 0;  // that pin it
   std::uint64_t bytes = 0;
   nanoseconds in_place = 0;  // cudaHostRegister
   nanoseconds allocate = 0;  // cudaMallocHost

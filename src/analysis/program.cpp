@@ -203,10 +203,10 @@ std::uint32_t waves_of(const trace::trace& t, const trace::operation& kernel) {
 }
 
 nanoseconds length_of_piece(const task& t, nanoseconds whole, std::uint64_t grant,
-                            std::uint64_t together) {
+                            std::uint64_t together, block_turn turn) {
   if (t.blocks.known())
-    return static_cast<nanoseconds>(static_cast<double>(whole) * t.blocks.together(together) /
-                                    t.blocks.alone(t.what.kernel.blocks));
+    return rounded_ns(static_cast<double>(whole) * t.blocks.together(together, turn) /
+                      t.blocks.alone(t.what.kernel.blocks));
   // A kernel alone gets a grant for each of its waves, and their times add up to its length.
   const std::uint64_t waves = std::max(1U, t.waves), wave = grant % waves;
   return whole * (wave + 1) / waves - whole * wave / waves;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "analysis/block_time.hpp"
@@ -78,12 +79,12 @@ struct thread_pause {
 
 // A call of a host thread:
 //   pauses | gap | before | wait for `first` | issues, `between` in all | wait for `last` | after
-// A lock that a change put in is taken behind the pauses and let go where the call begins.
+// A lock that a change put in is taken behind the pauses, and let go where a call begins, or ends.
 struct step {
-  number call = none;                   // in the trace; none: added by a change
-  std::vector<thread_pause> pauses;     // since the thread's call before
-  nanoseconds gap = 0;                  // the program's own code, since that call or the last pause
-  number takes = none, lets_go = none;  // locks
+  number call = none;                // in the trace; none: added by a change
+  std::vector<thread_pause> pauses;  // since the thread's call before
+  nanoseconds gap = 0;               // the program's own code, since that call or the last pause
+  number takes = none, lets_go = none, lets_go_behind = none;  // locks
   nanoseconds before = 0, between = 0, after = 0;
   nanoseconds brought = 0;  // what it paid for bringing its issues, as it was recorded
   host_wait first, last;
@@ -114,12 +115,13 @@ struct task {
   nanoseconds looked = 0;       // of that, an idle copy engine looked at other streams
   nanoseconds later = 0;        // behind other work, beyond that: it begins a graph with others
   start_rule start = start_rule::as_recorded;
-  start_pair follows;        // by_gap: as it was recorded
-  nanoseconds held = 0;      // as it was recorded: from its call until it could start
-  nanoseconds duration = 0;  // kernels: with the whole device to itself; copies: with the link
-  bool on_link = false;      // copies: slower while one of the other direction is on its way
-  std::uint32_t waves = 1;   // kernels: of these, one after another
-  bool shares = false;       // kernels: it is known what a block asks for, which is the next
+  start_pair follows;          // by_gap: as it was recorded
+  nanoseconds held = 0;        // as it was recorded: from its call until it could start
+  bool found_no_room = false;  // as it was recorded: a kernel whose blocks waited for it last
+  nanoseconds duration = 0;    // kernels: with the whole device to itself; copies: with the link
+  bool on_link = false;        // copies: slower while one of the other direction is on its way
+  std::uint32_t waves = 1;     // kernels: of these, one after another
+  bool shares = false;         // kernels: it is known what a block asks for, which is the next
   block_demand demand;
   block_time blocks;  // how long they take, where that is known
   // Host functions: how their thread was found, as it was recorded.
@@ -129,7 +131,7 @@ struct task {
 // A piece of a kernel: blocks that the device takes at once, the `grant`th of them. `together` of
 // the kernel's are on the device then.
 [[nodiscard]] nanoseconds length_of_piece(const task& t, nanoseconds whole, std::uint64_t grant,
-                                          std::uint64_t together);
+                                          std::uint64_t together, block_turn turn);
 
 struct program_stream {
   number device = 0;
@@ -143,6 +145,10 @@ struct program {
   double copy_look = 0;        // of an idle copy engine, for each other stream with copies
   double contended = 0;        // model/timing_profile.hpp
   double other_stream = 0;     // the same
+  // Where the device's timing is known: what a kernel takes before its first blocks, also while
+  // these wait for room.
+  std::optional<nanoseconds> beginning;
+  nanoseconds kernel_gap = 1000;  // from a kernel's end to what follows it in its stream
   waking wakes;
   function_thread functions;
   start_gaps gaps;

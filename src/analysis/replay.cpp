@@ -4,11 +4,12 @@
 #include <utility>
 
 #include "analysis/replay_run.hpp"
+#include "model/block_rules.hpp"
 #include "model/stream_rules.hpp"
 
 namespace sb::analysis {
 
-replay_run::replay_run(const program& p, record_waits waits)
+replay_run::replay_run(const program& p, record_waits waits, record_pieces pieces)
     : program_(p),
       transfer_ends_(p.tasks.size(), 0),
       copies_(p),
@@ -19,12 +20,14 @@ replay_run::replay_run(const program& p, record_waits waits)
       grants_(p.tasks.size(), 0),
       blocks_left_(p.tasks.size(), 0),
       running_(p.tasks.size(), 0),
+      begins_(p.tasks.size(), 0),
       threads_(p.threads.size()),
       pausing_(p.threads.size()),
       paused_(p.threads.size()),
       last_in_stream_(p.streams.size(), none) {
   result_.operations.resize(p.tasks.size());
   result_.steps.resize(p.threads.size());
+  if (pieces == record_pieces::yes) result_.pieces.resize(p.tasks.size());
   for (std::size_t i = 0; i < p.threads.size(); ++i) {
     result_.steps[i].resize(p.threads[i].size());
   }
@@ -84,8 +87,6 @@ timing replay_run::go() {
         shares_[e.what].device.look_again();
         break;
       case event_kind::blocks_end:
-        if (blocks_of(e) == blocks_left_[e.what])
-          make_room_before_next(program_.streams[program_.tasks[e.what].stream].device);
         blocks_ended(e);
         break;
       case event_kind::thread_goes_on:
@@ -117,28 +118,44 @@ std::uint64_t replay_run::blocks_of(const event& e) const {
 // As in the engine's modelled time: whether blocks of a kernel which has others that wait end in so
 // short a time that it does not matter to them.
 bool replay_run::is_nearly_over(const event& e, number device) const {
-  constexpr nanoseconds moment = 1000, share = 100;
   if (e.kind != event_kind::blocks_end || e.piece == shared_device::none || outdated(e) ||
       program_.streams[program_.tasks[e.what].stream].device != device) {
     return false;
   }
-  const nanoseconds from = shares_[device].device.at(e.piece).from, left = e.time - now_;
-  return blocks_left_[e.what] != running_[e.what] && from < now_ && left < moment &&
-         left * share < e.time - from;
+  const nanoseconds from = shares_[device].device.at(e.piece).from;
+  return blocks_left_[e.what] != running_[e.what] &&
+         ends_in_a_moment(from, e.time, now_, program_.kernel_gap);
 }
 
 // What follows a kernel in its stream comes a moment later: the room that others make until then is
-// taken by those of their blocks which wait already.
+// taken by those of their blocks which wait already. What the host does meanwhile comes behind
+// that.
 void replay_run::make_room_before_next(number device) {
-  while (!events_.empty() && is_nearly_over(events_.top(), device)) {
+  std::vector<event> of_host;
+  while (!events_.empty()) {
     const event e = events_.top();
+    const bool over = outdated(e), host = is_of_host(e);
+    if (!over && !host && !is_nearly_over(e, device)) break;
     events_.pop();
-    blocks_ended(e);
+    if (over) continue;
+    if (host) {
+      of_host.push_back(e);
+      continue;
+    }
+    tell_blocks(e.what, end_piece(e));
     follow();
   }
+  for (const event& e : of_host) events_.push(e);
 }
 
-void replay_run::blocks_ended(const event& e) {
+bool replay_run::is_of_host(const event& e) const {
+  return e.kind == event_kind::thread_goes_on ||
+         (e.kind == event_kind::operation_ends &&
+          program_.tasks[e.what].what.kind == command_kind::host_function);
+}
+
+// How many blocks it had.
+std::uint64_t replay_run::end_piece(const event& e) {
   const std::uint64_t blocks = blocks_of(e);
   if (e.piece != shared_device::none) {
     sharing& s = shares_[program_.streams[program_.tasks[e.what].stream].device];
@@ -147,9 +164,23 @@ void replay_run::blocks_ended(const event& e) {
   }
   blocks_left_[e.what] -= blocks;
   running_[e.what] -= blocks;
-  if (recorder_) recorder_->blocks_left(e.what);
-  if (blocks_left_[e.what] == 0) ended(e.what);
-  scheduler_.blocks_done(commands_[e.what], blocks);
+  return blocks;
+}
+
+// What ends together makes room together.
+void replay_run::blocks_ended(const event& first) {
+  std::uint64_t blocks = end_piece(first);
+  for (; !events_.empty() && events_.top().ends_with(first); events_.pop())
+    if (!outdated(events_.top())) blocks += end_piece(events_.top());
+  if (blocks_left_[first.what] == 0)
+    make_room_before_next(program_.streams[program_.tasks[first.what].stream].device);
+  tell_blocks(first.what, blocks);
+}
+
+void replay_run::tell_blocks(number operation, std::uint64_t count) {
+  if (recorder_) recorder_->blocks_left(operation);
+  if (blocks_left_[operation] == 0) ended(operation);
+  scheduler_.blocks_done(commands_[operation], count);
 }
 
 void replay_run::submit(number operation) {
@@ -241,6 +272,7 @@ void replay_run::started(number operation) {
   const task& t = program_.tasks[operation];
   if (t.what.kind == command_kind::kernel) {
     if (recorder_) recorder_->resident(operation);
+    if (program_.beginning) begins_[operation] = now_ + lag_to_start(operation);
     return;
   }
   if (recorder_) recorder_->may_start(operation, now_);
@@ -276,19 +308,33 @@ void replay_run::transfer(number device) {
   }
 }
 
+// Of those that have room now. As in the engine's modelled time, a kernel whose first ones waited
+// for it has begun before.
+nanoseconds replay_run::begin_of_blocks(number operation) {
+  operation_times& times = result_.operations[operation];
+  if (times.started != never) return program_.beginning ? now_ : std::max(now_, times.started);
+  if (recorder_) recorder_->may_start(operation, now_);
+  if (!program_.beginning) {
+    times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
+    return times.started;
+  }
+  const kernel_begin begin = begin_with_room(begins_[operation], *program_.beginning, now_);
+  times.started = begin.kernel;
+  return begin.blocks;
+}
+
 // The blocks of one grant run together.
 void replay_run::granted(number operation, std::uint64_t blocks) {
   const task& t = program_.tasks[operation];
-  operation_times& times = result_.operations[operation];
-  nanoseconds from = now_;
-  if (times.started == never) {
-    if (recorder_) recorder_->may_start(operation, now_);
-    times.started = now_ + lag_of(program_, operation, now_ - times.queued, ending_);
-  }
-  from = std::max(from, times.started);
+  const nanoseconds from = begin_of_blocks(operation);
   running_[operation] += blocks;
+  const nanoseconds whole = t.duration - std::min(t.duration, program_.beginning.value_or(0));
+  const block_turn turn =
+      blocks_left_[operation] < t.what.kernel.blocks ? block_turn::later : block_turn::first;
   const nanoseconds length =
-      length_of_piece(t, t.duration, grants_[operation]++, running_[operation]);
+      length_of_piece(t, whole, grants_[operation]++, running_[operation], turn);
+  if (!result_.pieces.empty())
+    result_.pieces[operation].push_back({blocks, running_[operation], turn});
   if (!t.shares) return at(from + length, event_kind::blocks_end, operation, blocks);
   const number device = program_.streams[t.stream].device;
   // What a block does is the same however long it takes.
@@ -343,6 +389,8 @@ void replay_run::ended(number operation) {
   if (recorder_) recorder_->finished(operation);
 }
 
-timing replay(const program& p, record_waits waits) { return replay_run(p, waits).go(); }
+timing replay(const program& p, record_waits waits, record_pieces pieces) {
+  return replay_run(p, waits, pieces).go();
+}
 
 }  // namespace sb::analysis

@@ -21,15 +21,18 @@ struct call_times {
 
 struct timing {
   std::vector<operation_times> operations;
-  std::vector<std::vector<call_times>> steps;   // by thread and place in its list
-  std::vector<std::vector<trace::edge>> waits;  // by operation; only when asked for
+  std::vector<std::vector<call_times>> steps;    // by thread and place in its list
+  std::vector<std::vector<trace::edge>> waits;   // by operation; only when asked for
+  std::vector<std::vector<block_piece>> pieces;  // of kernels, by operation; the same
   nanoseconds end = 0;
   bool hung = false;  // a thread waits for what never happens
 };
 
 enum class record_waits : bool { no, yes };
+enum class record_pieces : bool { no, yes };
 
-[[nodiscard]] timing replay(const program& p, record_waits waits = record_waits::no);
+[[nodiscard]] timing replay(const program& p, record_waits waits = record_waits::no,
+                            record_pieces pieces = record_pieces::no);
 
 // The trace of such a replay: the records of `original` with the times and waits of the replay.
 [[nodiscard]] trace::trace retimed(const trace::trace& original, const program& p,

@@ -79,6 +79,7 @@ void replay_run::advance(number thread) {
           if (s.after != 0) return at(now_ + s.after, event_kind::thread_goes_on, thread);
         }
         times.end = now_;
+        let_go(thread, s.lets_go_behind);
         t.at = stage::pauses;
         t.pause = 0;
         ++t.step;
@@ -145,13 +146,16 @@ bool replay_run::pause(number thread) {
   return true;
 }
 
-// False: another thread has the lock, and wakes this one when it lets go.
+// False: another thread has the lock, and wakes this one when it lets go. Who has not let go for
+// longer than a moment takes it again before the one that it woke.
 bool replay_run::take(number thread, number lock) {
   if (lock == none) return true;
   lock_state& l = locks_[lock];
+  const bool was_first = l.woken == thread;
+  if (was_first) l.woken = none;
   if (l.holder == none) l.holder = thread;
   if (l.holder == thread) return true;
-  l.waiting.push_back(thread);
+  l.waiting.insert(was_first ? l.waiting.begin() : l.waiting.end(), thread);
   return false;
 }
 
@@ -160,10 +164,10 @@ void replay_run::let_go(number thread, number lock) {
   lock_state& l = locks_[lock];
   if (l.holder != thread) return;
   l.holder = none;
-  if (l.waiting.empty()) return;
-  l.holder = l.waiting.front();
+  if (l.waiting.empty() || l.woken != none) return;
+  l.woken = l.waiting.front();
   l.waiting.pop_front();
-  at(now_, event_kind::thread_goes_on, l.holder);
+  at(now_, event_kind::thread_goes_on, l.woken);
 }
 
 std::optional<sched::wait_target> replay_run::target_of(const host_wait& w) const {

@@ -20,7 +20,7 @@ namespace sb::analysis {
 
 class replay_run {
  public:
-  replay_run(const program& p, record_waits waits);
+  replay_run(const program& p, record_waits waits, record_pieces pieces);
   timing go();
 
  private:
@@ -41,6 +41,9 @@ class replay_run {
       if (time != b.time) return time > b.time;
       if (host != b_host) return host;
       return order > b.order;
+    }
+    bool ends_with(const event& b) const {  // blocks of one kernel
+      return kind == event_kind::blocks_end && kind == b.kind && what == b.what && time == b.time;
     }
   };
 
@@ -77,6 +80,7 @@ class replay_run {
   void follow();
   void started(number operation);
   [[nodiscard]] nanoseconds lag_to_start(number operation);
+  nanoseconds begin_of_blocks(number operation);
   void granted(number operation, std::uint64_t blocks);
   void ended(number operation);
   void piece_ends(number device, shared_device::piece_id id, number operation, nanoseconds time);
@@ -84,7 +88,10 @@ class replay_run {
   [[nodiscard]] std::uint64_t blocks_of(const event& e) const;  // that end
   [[nodiscard]] bool is_nearly_over(const event& e, number device) const;
   void make_room_before_next(number device);
-  void blocks_ended(const event& e);
+  [[nodiscard]] bool is_of_host(const event& e) const;
+  std::uint64_t end_piece(const event& e);
+  void blocks_ended(const event& first);
+  void tell_blocks(number operation, std::uint64_t count);
   void share();
   void transfer(number device);
   [[nodiscard]] std::optional<sched::wait_target> target_of(const host_wait& w) const;
@@ -112,6 +119,7 @@ class replay_run {
   std::vector<number> operations_;                    // of commands, where waits are recorded
   std::vector<std::uint32_t> grants_;                 // of kernels
   std::vector<std::uint64_t> blocks_left_, running_;  // of kernels
+  std::vector<nanoseconds> begins_;                   // kernels, if their blocks find room
   std::vector<thread_state> threads_;
   std::vector<std::vector<number>> pausing_;  // by thread: those that wait until it is further
   // By thread and step: when its pauses ended, or will.
@@ -120,6 +128,7 @@ class replay_run {
   struct lock_state {
     number holder = none;
     std::deque<number> waiting;  // threads, in the order in which they came
+    number woken = none;         // of these: the first, which goes on once it finds the lock free
   };
   std::map<number, lock_state> locks_;
   std::vector<std::pair<waiter_id, number>> waiters_;

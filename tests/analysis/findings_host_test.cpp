@@ -177,6 +177,70 @@ TEST(FindingsOfTheHost, CodeOfAnotherThreadIsNamedBeforeTheLittleOfTheOneThatWai
   EXPECT_EQ(own.why.find("another thread"), std::string::npos) << own.why;
 }
 
+// A thread that calls nothing is asked in each turn, and takes so long for the answer.
+trace::trace asked_in_each_turn(nanoseconds own) {
+  constexpr nanoseconds turn = 104_us;  // a kernel of 100 with its calls
+  program_builder b;
+  const number s = b.stream();
+  nanoseconds answered = 0;
+  std::vector<trace::thread_wait> waits;
+  for (int i = 0; i < 8; ++i) {
+    b.line(199).kernel(s, "work", 100_us);
+    b.synchronize(s);
+    const nanoseconds asked = answered + turn;
+    waits.push_back({.thread = 1, .other = 0, .begin = answered, .end = asked});
+    answered = asked + own;
+    if (own != 0) waits.push_back({.thread = 0, .other = 1, .begin = asked, .end = answered});
+    b.host_code(own);
+  }
+  b.synchronize();
+  trace::trace t = b.run();
+  EXPECT_EQ(t.calls.back().begin, answered);
+  t.threads.resize(2);
+  t.head.clock = trace::clock_kind::modelled;
+  t.thread_waits = waits;
+  for (trace::thread_wait& w : t.thread_waits) w.what = trace::awaited::semaphore;
+  return t;
+}
+
+TEST(FindingsOfTheHost, CodeOfAThreadThatIsAskedInEachTurnCountsInAllButTheLastOne) {
+  EXPECT_EQ(found(asked_in_each_turn(200_us), "host-gaps").cost, 7 * 200_us);
+  EXPECT_EQ(found(asked_in_each_turn(50_us), "host-gaps").cost, 7 * 50_us);
+  expect_without(asked_in_each_turn(0), "host-gaps");
+}
+
+// Two threads meet behind each turn of one, as at a barrier; the other one calls nothing and takes
+// so long for its own code.
+trace::trace meets_behind_each_turn(nanoseconds own) {
+  constexpr nanoseconds turn = 104_us;  // a kernel of 100 with its calls
+  program_builder b;
+  const number s = b.stream();
+  nanoseconds met = 0;
+  std::vector<trace::thread_wait> waits;
+  for (int i = 0; i < 8; ++i) {
+    b.line(199).kernel(s, "work", 100_us);
+    b.synchronize(s);
+    const nanoseconds came = met + turn;
+    met = std::max(came, met + own);
+    if (met > came) waits.push_back({.thread = 0, .other = 1, .begin = came, .end = met});
+    b.host_code(met - came);
+  }
+  b.synchronize();
+  trace::trace t = b.run();
+  EXPECT_EQ(t.calls.back().begin, met);
+  t.threads.resize(2);
+  t.head.clock = trace::clock_kind::modelled;
+  t.thread_waits = waits;
+  for (trace::thread_wait& w : t.thread_waits) w.what = trace::awaited::barrier;
+  return t;
+}
+
+TEST(FindingsOfTheHost, CodeInFrontOfWhereThreadsMeetBehindEachTurnIsFound) {
+  const trace::trace t = meets_behind_each_turn(200_us);
+  EXPECT_EQ(found(t, "host-gaps").cost, t.end - meets_behind_each_turn(0).end);
+  expect_without(meets_behind_each_turn(100_us), "host-gaps");
+}
+
 // --- pools, on an H200: 712 ns for an allocation, 56 us more where the pool has to ask the device,
 // and 57 us of a wait that gives memory back, behind 2.6 for waking up
 

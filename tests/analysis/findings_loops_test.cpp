@@ -42,37 +42,59 @@ TEST(FindingsOfLoops, AResultThatIsLookedAtInEveryFewTurnsIsHealthy) {
   expect_without(results_of_turns(true, 8, 1_us), "wait-in-loop");
 }
 
-// A solver that copies its result in every so many turns and waits for it. With `other_data` each
-// kernel between two copies has memory of its own: these are parts of one turn.
-trace::trace copied_in_some_turns(std::uint64_t looks, bool synchronous, bool other_data = false) {
+enum class brought_by { a_wait, a_copy, a_pageable_copy };
+
+const char* rule_of(brought_by how) {
+  return how == brought_by::a_wait ? "wait-in-loop" : "synchronous-copy-in-loop";
+}
+
+// A solver that copies its result in every so many turns and waits for it. Its kernels use so many
+// buffers in turn: where each between two copies has one of its own, they are parts of one turn.
+trace::trace copied_in_some_turns(std::uint64_t looks, brought_by how, std::uint64_t buffers = 1) {
+  const auto memory = how == brought_by::a_pageable_copy ? trace::memory_kind::pageable
+                                                         : trace::memory_kind::pinned;
   program_builder b;
   const number s = b.stream(stream_kind::blocking);
   const number device = b.allocation(trace::memory_kind::device, 1 << 20);
-  const number host = b.allocation(trace::memory_kind::pinned, part);
+  const number host = b.allocation(memory, part);
   for (std::uint64_t i = 0; i < 64; ++i) {
     b.line(70).kernel(s, "step", 5_us);
-    b.writes_from(device, other_data ? i % looks * part : 0);
+    b.writes_from(device, i % buffers * part);
     if (i % looks != looks - 1) continue;
     b.line(71);
-    if (synchronous)
-      b.copy_and_wait(to_host, part, 3_us, trace::memory_kind::pinned);
+    if (how == brought_by::a_copy)
+      b.copy_and_wait(to_host, part, 3_us, memory);
     else
-      b.copy(s, to_host, part, 3_us);
+      b.copy(s, to_host, part, 3_us, memory);
     b.reads(device, 0, part).writes(host, 0, part);
-    if (!synchronous) b.line(72).synchronize(s);
+    if (how != brought_by::a_copy) b.line(72).synchronize(s);
   }
   return b.run();
 }
 
 TEST(FindingsOfLoops, AResultIsCopiedAndLookedAtInTheSameTurns) {
-  for (const bool synchronous : {false, true}) {
-    const char* const rule = synchronous ? "synchronous-copy-in-loop" : "wait-in-loop";
-    const trace::trace each = copied_in_some_turns(1, synchronous);
-    const nanoseconds gained = each.end - copied_in_some_turns(8, synchronous).end;
-    EXPECT_NEAR(static_cast<double>(found(each, rule).cost), static_cast<double>(gained), 2000.0);
-    expect_without(copied_in_some_turns(4, synchronous), rule);
-    expect_without(copied_in_some_turns(8, synchronous), rule);
-    found(copied_in_some_turns(8, synchronous, true), rule);
+  for (const auto how : {brought_by::a_wait, brought_by::a_copy, brought_by::a_pageable_copy}) {
+    const trace::trace each = copied_in_some_turns(1, how);
+    const nanoseconds gained = each.end - copied_in_some_turns(8, how).end;
+    EXPECT_NEAR(static_cast<double>(found(each, rule_of(how)).cost), static_cast<double>(gained),
+                2000.0);
+    expect_without(copied_in_some_turns(8, how), rule_of(how));
+    expect_without(copied_in_some_turns(8, how, 2), rule_of(how));
+    found(copied_in_some_turns(8, how, 8), rule_of(how));
+  }
+}
+
+TEST(FindingsOfLoops, ATurnMayLaunchOneKernelSeveralTimes) {
+  for (const auto how : {brought_by::a_wait, brought_by::a_copy, brought_by::a_pageable_copy}) {
+    for (const std::uint64_t launches : {2, 4}) {
+      for (const std::uint64_t buffers : {1, 2}) {
+        const trace::trace each = copied_in_some_turns(launches, how, buffers);
+        const trace::trace some = copied_in_some_turns(8 * launches, how, buffers);
+        EXPECT_NEAR(static_cast<double>(found(each, rule_of(how)).cost),
+                    static_cast<double>(each.end - some.end), 2000.0);
+        expect_without(some, rule_of(how));
+      }
+    }
   }
 }
 
@@ -388,15 +410,16 @@ TEST(FindingsOfLoops, ResultsThatAreKeptEachInItsPlaceAreWaitedForBehindTheLoop)
   EXPECT_THAT(one.change, testing::HasSubstr("every few turns"));
 }
 
-enum class brought_by { a_wait, a_copy };
-
-// Each turn's grid may come from the number that the turn before it brought.
-trace::trace frontier(bool sizes_differ, brought_by how, bool own_places = false) {
+// Each turn's grid may come from the number that the turn before it brought. A turn's first `parts`
+// kernels have grids of their own.
+trace::trace frontier(bool sizes_differ, brought_by how, bool own_places = false,
+                      std::uint32_t parts = 0) {
   program_builder b;
   const number s = b.stream(stream_kind::blocking);
   const number device = b.allocation(trace::memory_kind::device, 1 << 20);
   const number host = b.allocation(trace::memory_kind::pinned, 4 * 24);
   for (std::uint32_t i = 0; i < 24; ++i) {
+    for (std::uint32_t k = 0; k < parts; ++k) b.line(49).kernel(s, "part", 5_us, {1 + k, 256});
     b.line(50).kernel(s, "level", 20_us, {sizes_differ ? 1 + i % 7 : 4, 256});
     b.writes(device);
     b.line(51);
@@ -417,6 +440,13 @@ TEST(FindingsOfLoops, AResultThatTheNextGridMayComeFromIsNeededInEachTurn) {
   found(frontier(false, brought_by::a_copy), "synchronous-copy-in-loop");
   expect_without(frontier(true, brought_by::a_copy), "synchronous-copy-in-loop");
   expect_without(frontier(true, brought_by::a_copy, true), "synchronous-copy-in-loop");
+}
+
+TEST(FindingsOfLoops, GridsThatDifferWithinATurnAloneAreNoneOfTheResult) {
+  found(frontier(false, brought_by::a_wait, false, 3), "wait-in-loop");
+  expect_without(frontier(true, brought_by::a_wait, false, 3), "wait-in-loop");
+  found(frontier(false, brought_by::a_copy, false, 3), "synchronous-copy-in-loop");
+  expect_without(frontier(true, brought_by::a_copy, false, 3), "synchronous-copy-in-loop");
 }
 
 // --- what is a loop

@@ -67,6 +67,20 @@ TEST(FindingsOfPinning, MemoryThatIsCopiedInManyTurnsIsPinnedOnce) {
   EXPECT_GT(four.cost - three.cost, 8 * (slow - 21_us) - 8 * 20_us);
 }
 
+TEST(FindingsOfPinning, WhatGainsALittleIsNotSaidToTakeLonger) {
+  program_builder b;
+  const number s = b.stream(), one = b.allocation(pageable, part);
+  for (int turn = 0; turn < 24; ++turn) {
+    b.line(40).copy(s, to_device, 4096, 3_us, pageable);
+    b.reads(one, 0, 4096);
+    b.line(41).kernel(s, "work", 30_us);
+    b.line(42).synchronize(s);
+  }
+  const finding f = found(b.run(), "pageable-async-copy");
+  EXPECT_EQ(f.cost, 0);
+  EXPECT_NE(f.change.find("gains little more than it takes"), std::string::npos) << f.change;
+}
+
 // Threads that copy from the same memory, or from memory of their own.
 trace::trace threads_copy(bool own) {
   program_builder b;
@@ -85,6 +99,9 @@ TEST(FindingsOfPinning, WhatSeveralThreadsCopyIsPinnedByOneOfThem) {
   const finding own = found(threads_copy(true), "pageable-async-copy");
   EXPECT_NE(same.change.find("for 1 MiB,"), std::string::npos) << same.change;
   EXPECT_NE(own.change.find("for 2 MiB in 2 pieces of memory"), std::string::npos) << own.change;
+  const std::string at_once = "each thread what it copies while the others pin theirs";
+  EXPECT_NE(own.change.find(at_once), std::string::npos) << own.change;
+  EXPECT_EQ(same.change.find(at_once), std::string::npos) << same.change;
 }
 
 TEST(FindingsOfPinning, CallsThatTakeLongerThanPinnedMemoryGainsHaveNoCost) {

@@ -219,6 +219,45 @@ TEST(Replay, KernelsRunInWavesAndShareTheDeviceWhenBothFit) {
   expect_same_times(t);
 }
 
+// A kernel of each kind: with room from the beginning, and behind a larger one.
+TEST(Replay, AKernelThatWaitsForRoomHasBegunBeforeWhereTheDeviceIsKnown) {
+  program_builder b;
+  const number big = b.kernel(b.stream(), "big", 90_us, full_device(3));
+  const number small = b.kernel(b.stream(), "small", 10_us);
+  program p = b.written();
+  const operation_times alone = replay(p).operations[small];
+  EXPECT_EQ(alone.ended - alone.started, 10_us);
+  p.beginning = 600;
+  const timing t = replay(p);
+  EXPECT_EQ(t.operations[big].ended - t.operations[big].started, 90_us);
+  EXPECT_EQ(t.operations[small].started, t.operations[big].ended);
+  EXPECT_EQ(t.operations[small].ended, t.operations[small].started + 10_us - 600);
+}
+
+// The room that the urgent kernel leaves goes to the large one, and what the host does meanwhile
+// changes nothing of that.
+TEST(Replay, WhatTheHostDoesIsNoEndOfBlocks) {
+  const auto end_of_next = [](bool host) {
+    program_builder b;
+    const number large = b.stream(), urgent = b.stream(stream_kind::non_blocking, -5);
+    for (const number i : {b.kernel(large, "large", 80_us, full_device(4)),
+                           b.kernel(urgent, "urgent", 18'900, {66, 1024}),
+                           b.kernel(urgent, "next", 10_us, {66, 1024})}) {
+      b.task_of(i).shares = true;
+    }
+    program p = b.written();
+    // Calls of another thread, all the time.
+    p.threads.resize(2);
+    for (int i = 0; host && i < 4000; ++i) {
+      step s;
+      s.gap = 40;
+      p.threads[1].push_back(s);
+    }
+    return replay(p).operations[2].ended;
+  };
+  EXPECT_EQ(end_of_next(true), end_of_next(false));
+}
+
 TEST(Replay, KernelsThatShareThePipesComeOutAlikeAndGainNothingByStreams) {
   program_builder b;
   const number s1 = b.stream(), s2 = b.stream();
@@ -463,33 +502,56 @@ TEST(Replay, WaitsThatEndAtOneMomentAreNoRing) {
 
 // --- blocks together
 
-constexpr double norm = 3.5;
+const block_costs costs(3.5);
 
 TEST(BlockTime, IsWhatWasRecordedWhereTheDeviceTookAsMany) {
   // Half of its multiprocessor's pipes, and nothing of the memory.
-  const block_time b({.alone = 1000, .arithmetic = 500'000}, 256, 28, 14, norm);
-  EXPECT_NEAR(b.together(28), 1000, 1);
+  const block_time b({.alone = 1000, .arithmetic = 500'000}, 256, 28, 28, 14, costs);
+  EXPECT_NEAR(b.together(28, block_turn::later), 1000, 1);
   EXPECT_NEAR(b.alone(28), 1000, 1);
   EXPECT_NEAR(b.alone(56), 2000, 1);
 }
 
 TEST(BlockTime, FollowsTheBlocksOfAMultiprocessorWhereTheyFillItsPipes) {
   // Four on each of 14 multiprocessors.
-  const block_time b({.alone = 1000, .arithmetic = 250'000}, 256, 56, 14, norm);
-  EXPECT_NEAR(b.together(14), 250, 1);
-  EXPECT_NEAR(b.together(15), 500, 1);  // one multiprocessor has two
-  EXPECT_NEAR(b.together(42), 750, 1);
+  const block_time b({.alone = 1000, .arithmetic = 250'000}, 256, 56, 56, 14, costs);
+  EXPECT_NEAR(b.together(14, block_turn::later), 250, 1);
+  EXPECT_NEAR(b.together(15, block_turn::later), 500, 1);  // one multiprocessor has two
+  EXPECT_NEAR(b.together(42, block_turn::later), 750, 1);
   EXPECT_NEAR(b.alone(56 + 14), 1250, 1);
 }
 
 TEST(BlockTime, StaysWhereBlocksOnlyWait) {
-  const block_time b({.alone = 1000}, 256, 56, 14, norm);
-  for (const std::uint64_t blocks : {1, 14, 56}) EXPECT_NEAR(b.together(blocks), 1000, 1);
+  const block_time b({.alone = 1000}, 256, 56, 56, 14, costs);
+  for (const std::uint64_t blocks : {1, 14, 56})
+    EXPECT_NEAR(b.together(blocks, block_turn::later), 1000, 1);
+}
+
+TEST(BlockTime, FirstBlocksBeginSoonerAndWaitForMemory) {
+  block_costs first = costs;
+  first.first = 50;
+  first.later = 200;
+  first.latency = 500;
+  // Three waves of blocks that do nothing but wait.
+  const block_time b({.alone = 1000, .memory = 1}, 32, 14, 42, 14, first);
+  EXPECT_NEAR(b.alone(42), 3000, 1);
+  EXPECT_NEAR(b.together(14, block_turn::first) - b.together(14, block_turn::later), 500 - 150, 10);
+}
+
+TEST(BlockTime, FitsThePiecesInWhichBlocksCame) {
+  // What is known of a kernel of 84 blocks that came in halves, as others had the rest.
+  block_time b({.alone = 1000, .arithmetic = 100'000}, 256, 84, 84, 14, costs);
+  const double before = b.together(42, block_turn::later);
+  EXPECT_LT(before, 999);
+  EXPECT_TRUE(b.fit({{42, 42, block_turn::first}, {42, 42, block_turn::later}}));
+  EXPECT_NEAR(b.together(42, block_turn::later), 1000, 1);
+  EXPECT_FALSE(b.fit({{42, 42, block_turn::first}, {42, 42, block_turn::later}}));
+  EXPECT_GT(b.alone(84), 1000);
 }
 
 TEST(BlockTime, FollowsAllBlocksWhereTheyFillTheMemory) {
-  const block_time b({.alone = 1000, .memory = 1'000'000 / 56}, 256, 56, 14, norm);
-  EXPECT_NEAR(b.together(28), 500, 5);
+  const block_time b({.alone = 1000, .memory = 1'000'000 / 56}, 256, 56, 56, 14, costs);
+  EXPECT_NEAR(b.together(28, block_turn::later), 500, 5);
 }
 
 }  // namespace

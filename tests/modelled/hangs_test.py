@@ -11,14 +11,14 @@ class Hangs(Runs):
         done = self.run_modelled(HERE / "programs/hangs.cu", status=124)
         self.assertEqual(done.stdout, "waiting\n")
         self.assertIn("the program hangs", done.stderr)
-        self.assertIn("memory that nobody writes", done.stderr)
+        self.assertIn("nobody writes memory that would end it", done.stderr)
         self.assertNotIn("CUDA_MODULE_LOADING", done.stderr)
 
     def test_kernels_that_sleep_between_looks_hang_only_if_nothing_can_end_them(self):
         source = HERE / "programs/naps.cu"
         done = self.run_modelled(source, status=124, arguments=("never",))
         self.assertEqual(done.stdout, "waiting\n")
-        self.assertIn("kernel naps(int volatile*) waits for memory that nobody writes", done.stderr)
+        self.assertIn("kernel naps(int volatile*) stays in a loop: nobody writes memory that would end it", done.stderr)
         self.assertIn("1. The program hangs", done.stderr)
         for how in ("deadline", "tries", "host"):
             done = self.run_modelled(source, arguments=(how,))
@@ -43,10 +43,15 @@ class Hangs(Runs):
         self.assertEqual(done.stdout, "cudaSuccess: 192 saw it\n" * 4)
         self.assertNotIn("hangs", done.stderr)
 
+    def test_a_kernel_that_looks_so_many_times_at_most_is_no_hang(self):
+        done = self.run_modelled(HERE / "programs/gives_up.cu")
+        self.assertEqual(done.stdout, "cudaSuccess, 20000 looks\ncudaSuccess, 200000 looks\n10 times as long\n")
+        self.assertNotIn("hangs", done.stderr)
+
     def test_threads_that_look_and_that_nap_hang_only_if_nobody_gives_up(self):
         source = HERE / "programs/sleepers.cu"
         done = self.run_modelled(source, status=124, arguments=("never",))
-        self.assertIn("kernel never(outcome*) waits for memory that nobody writes", done.stderr)
+        self.assertIn("kernel never(outcome*) stays in a loop: nobody writes memory that would end it", done.stderr)
         done = self.run_modelled(source, arguments=("for_all",))
         self.assertIn("for_all: 31 saw it, 1 gave up", done.stdout)
         self.assertNotIn("hangs", done.stderr)

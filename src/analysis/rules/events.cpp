@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t far = 256;  // operations looked at on either side
 constexpr std::size_t most_told = 3;
 constexpr std::size_t most_lines = 16;  // whose order is looked at
+constexpr int most_rounds = 8;          // of waits that hold only without others
 
 bool is_work(const trace::operation& o) { return o.engine != trace::engine_kind::none; }
 
@@ -233,6 +234,48 @@ void add_lines(const late_records& records, bool followed, const std::vector<lat
   }
 }
 
+// Of these waits.
+void add_late_lines(const evidence& e, const late_records& records, bool followed,
+                    const std::vector<held_operation>& waits, program& changed,
+                    std::vector<late_line>& lines) {
+  std::vector<late_record> late;
+  for (const held_operation& h : waits)
+    if (const auto one = records.look(h.operation)) late.push_back(*one);
+  add_lines(records, followed, late, false, e.t, changed, lines);
+  if (!followed || !e.worth(total(waits))) return;
+  std::set<number> found;
+  for (const late_line& l : lines) found.insert(place_of(e.t, l.waits[0].wait));
+  late = late_by_order(e, wait_windows(e.t, e.p), waits, found);
+  add_lines(records, followed, late, true, e.t, changed, lines);
+}
+
+// Waits that hold nothing in the run, as their streams come late to them, and do once others that
+// were looked at hold less; with all of their lines.
+std::vector<held_operation> held_now(const evidence& e, const program& changed,
+                                     const std::vector<held_operation>& before,
+                                     std::set<number>& seen) {
+  for (const held_operation& h : before) seen.insert(h.operation);
+  const timing now = replay(changed, record_waits::yes);
+  std::map<number, held_operation> held;
+  std::set<number> lines;
+  for (const held_operation& h : held_by(retimed(e.t, changed, now), trace::wait_cause::event)) {
+    if (e.t.operations[h.operation].kind != trace::operation_kind::event_wait ||
+        seen.contains(h.operation))
+      continue;
+    held.emplace(h.operation, h);
+    lines.insert(place_of(e.t, h.operation));
+  }
+  std::vector<held_operation> all;
+  for (number i = 0; i < e.t.operations.size() && !held.empty(); ++i) {
+    if (e.t.operations[i].kind != trace::operation_kind::event_wait || seen.contains(i) ||
+        !lines.contains(place_of(e.t, i)))
+      continue;
+    const auto one = held.find(i);
+    all.push_back(one != held.end() ? one->second : held_operation{i, {}, 0});
+  }
+  return all;
+}
+
 // Lines that only the order tells of are left out where as much is gained without them. They come
 // last, in programs whose order can be followed.
 nanoseconds keep_what_gains(const evidence& e, const late_records& records, const program& changed,
@@ -256,22 +299,19 @@ nanoseconds keep_what_gains(const evidence& e, const late_records& records, cons
 
 void find_late_records(const evidence& e, findings& out) {
   const trace::trace& t = e.t;
-  const std::vector<held_operation> waits = held_by(t, trace::wait_cause::event);
+  std::vector<held_operation> waits = held_by(t, trace::wait_cause::event);
   if (waits.empty()) return;
   const late_records records(e);
-  std::vector<late_record> late;
-  for (const held_operation& h : waits)
-    if (const auto one = records.look(h.operation)) late.push_back(*one);
   const bool followed = can_be_followed(t, e.p);
   program changed = e.p;
   if (!followed) keep_data_order(t, changed, e.parts());
   std::vector<late_line> lines;
-  add_lines(records, followed, late, false, t, changed, lines);
-  if (followed && e.worth(total(waits))) {
-    std::set<number> found;
-    for (const late_line& l : lines) found.insert(place_of(t, l.waits[0].wait));
-    late = late_by_order(e, wait_windows(t, e.p), waits, found);
-    add_lines(records, followed, late, true, t, changed, lines);
+  std::set<number> seen;  // waits
+  for (int round = 0; round < most_rounds && !waits.empty(); ++round) {
+    const std::size_t before = lines.size();
+    add_late_lines(e, records, followed, waits, changed, lines);
+    if (lines.size() == before) break;
+    waits = held_now(e, changed, waits, seen);
   }
   if (lines.empty()) return;
   const nanoseconds cost = keep_what_gains(e, records, changed, lines);

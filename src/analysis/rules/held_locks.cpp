@@ -10,7 +10,7 @@
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
-#include "analysis/rules/rules.hpp"
+#include "analysis/rules/lock_turns.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -55,18 +55,6 @@ bool are_apart(const evidence& e, const std::vector<number>& ours,
   return !ours.empty() && !theirs.empty();
 }
 
-// Where a call is made: a program takes its lock in front of the same call each time.
-using call_site = std::pair<number, std::string>;
-
-call_site site_of(const evidence& e, const step& s) {
-  return s.call == none ? call_site{none, ""}
-                        : call_site{e.t.calls[s.call].place, e.t.calls[s.call].name};
-}
-
-bool is_for_lock(const thread_pause& p) {
-  return p.what == trace::awaited::lock && p.until.function == none;
-}
-
 // In front of which calls threads waited for locks.
 std::set<call_site> sites_behind_locks(const evidence& e) {
   std::set<call_site> found;
@@ -74,6 +62,13 @@ std::set<call_site> sites_behind_locks(const evidence& e) {
     for (const step& s : steps)
       if (std::any_of(s.pauses.begin(), s.pauses.end(), is_for_lock)) found.insert(site_of(e, s));
   return found;
+}
+
+// A copy whose call waits for the work in front of it: also an asynchronous one of pageable memory.
+bool copies(const evidence& e, const step& s) {
+  return std::any_of(s.issues.begin(), s.issues.end(), [&](const issue& k) {
+    return e.t.operations[k.operation].kind == trace::operation_kind::copy;
+  });
 }
 
 // The holder's step in which it waited for the device since it took the lock and the other thread
@@ -87,33 +82,30 @@ std::size_t wait_of_holder(const evidence& e, const thread_pause& p,
     if (steps[i].call == none) continue;
     const trace::call& c = e.t.calls[steps[i].call];
     if (c.end <= p.since) break;
-    if (only_waits(class_of(c.name)) && c.blocked > 0) found = i;
+    if (c.blocked > 0 && (only_waits(class_of(c.name)) || copies(e, steps[i]))) found = i;
     if (behind_locks.contains(site_of(e, steps[i]))) break;
   }
   return found;
 }
 
-// Threads that have a lock in common, as far as they waited for each other.
-struct common_lock {
-  std::set<number> threads;
-  std::set<call_site> taken, waited;  // in front of these; with the lock, in these
-  bool needed = false;                // something else relies on it
+struct wanted_lock : common_lock {
+  bool needed = false;  // something else relies on it
 };
 
 struct locked_threads {
   std::vector<number> calls;                               // that waited with the lock
   std::map<std::pair<number, number>, std::size_t> pairs;  // who waited for whom, how often
-  std::vector<common_lock> locks;
+  std::vector<wanted_lock> locks;
 };
 
-common_lock& lock_of(std::vector<common_lock>& locks, number one, number other) {
-  common_lock joined;
+wanted_lock& lock_of(std::vector<wanted_lock>& locks, number one, number other) {
+  wanted_lock joined;
   joined.threads = {one, other};
-  std::erase_if(locks, [&](common_lock& l) {
+  std::erase_if(locks, [&](wanted_lock& l) {
     if (!l.threads.contains(one) && !l.threads.contains(other)) return false;
     joined.threads.merge(l.threads);
     joined.taken.merge(l.taken);
-    joined.waited.merge(l.waited);
+    joined.released.merge(l.released);
     joined.needed |= l.needed;
     return true;
   });
@@ -128,13 +120,14 @@ void look_at(const evidence& e, number thread, std::size_t at,
     const std::size_t wait = is_for_lock(p) ? wait_of_holder(e, p, behind_locks) : none;
     if (wait == none) continue;
     const std::vector<step>& holders = e.p.threads[p.until.thread];
-    common_lock& lock = lock_of(found.locks, thread, p.until.thread);
-    if (!are_apart(e, issued_before(e, holders, wait), issued_from(e, e.p.threads[thread], at))) {
+    wanted_lock& lock = lock_of(found.locks, thread, p.until.thread);
+    if (!are_apart(e, issued_before(e, holders, wait + 1),
+                   issued_from(e, e.p.threads[thread], at))) {
       lock.needed = true;
       continue;
     }
     lock.taken.insert(site_of(e, e.p.threads[thread][at]));
-    lock.waited.insert(site_of(e, holders[wait]));
+    lock.released.insert(site_of(e, holders[wait]));
     found.calls.push_back(holders[wait].call);
     ++found.pairs[{thread, p.until.thread}];
   }
@@ -143,32 +136,11 @@ void look_at(const evidence& e, number thread, std::size_t at,
 // Leaves locks out that something else relies on.
 void leave_needed(const evidence& e, locked_threads& found) {
   std::set<number> needed;
-  for (const common_lock& l : found.locks)
+  for (const wanted_lock& l : found.locks)
     if (l.needed) needed.insert(l.threads.begin(), l.threads.end());
-  std::erase_if(found.locks, [](const common_lock& l) { return l.needed; });
+  std::erase_if(found.locks, [](const wanted_lock& l) { return l.needed; });
   std::erase_if(found.calls, [&](number c) { return needed.contains(e.t.calls[c].thread); });
   std::erase_if(found.pairs, [&](const auto& who) { return needed.contains(who.first.first); });
-}
-
-// The lock is free as soon as its holder begins to wait for the device, and who takes it has to
-// wait for it anew: also where nobody waited for it before, as calls of the same place take it.
-void hold_while_issuing(const evidence& e, const common_lock& lock, number which, program& p) {
-  for (const number thread : lock.threads) {
-    std::vector<step>& steps = p.threads[thread];
-    std::size_t taken = none;
-    for (std::size_t i = 0; i < steps.size(); ++i) {
-      const call_site site = site_of(e, steps[i]);
-      if (taken == none && lock.taken.contains(site)) taken = i;
-      if (taken == none || !lock.waited.contains(site)) continue;
-      steps[taken].takes = steps[i].lets_go = which;
-      for (thread_pause& pause : steps[taken].pauses) {
-        if (!is_for_lock(pause) || !lock.threads.contains(pause.until.thread)) continue;
-        steps[taken].gap += std::exchange(pause.before, 0);
-        pause.until = {};  // for nothing: others may count from its end
-      }
-      taken = none;
-    }
-  }
 }
 
 nanoseconds waited(const trace::trace& t, std::pair<number, number> who) {
@@ -190,8 +162,9 @@ void find_held_locks(const evidence& e, findings& out) {
   leave_needed(e, found);
   if (found.calls.empty()) return;
   program changed = e.p;
-  for (const common_lock& lock : found.locks)
-    hold_while_issuing(e, lock, static_cast<number>(&lock - found.locks.data()), changed);
+  // A lock is free as soon as its holder begins to wait for the device.
+  for (const wanted_lock& lock : found.locks)
+    take_anew(e, lock, lets_go::in_front, static_cast<number>(&lock - found.locks.data()), changed);
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;

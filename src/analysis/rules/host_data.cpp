@@ -159,20 +159,28 @@ std::optional<host_place> result_before(const evidence& e, const std::vector<ste
 // advice's.
 constexpr std::size_t few_turns = turns_per_look / 2;
 
-// How often the same launch, with the same pointers, comes in these steps, at most.
+// How often the same launch, with the same pointers, comes in these steps, at most: those that do
+// so with several buffers in turn count together. A few of them alone may be parts of one turn.
 std::size_t most_equal_launches(const evidence& e, const std::vector<step>& steps, std::size_t from,
                                 std::size_t to) {
   using place = std::pair<number, std::uint64_t>;
-  std::map<std::tuple<number, number, number, std::vector<place>>, std::size_t> launches;
-  std::size_t most = 0;
+  using launch = std::tuple<number, number, number>;
+  std::map<launch, std::map<std::vector<place>, std::size_t>> launches;
   for (std::size_t i = from; i < to; ++i) {
     for (const issue& k : steps[i].issues) {
       const trace::operation& o = e.t.operations[k.operation];
       if (o.kind != trace::operation_kind::kernel) continue;
       std::vector<place> pointers;
       for (const trace::byte_range& r : o.ranges) pointers.emplace_back(r.allocation, r.offset);
-      most = std::max(most, ++launches[{o.name, o.stream, place_of(e.t, k.operation), pointers}]);
+      ++launches[{o.name, o.stream, place_of(e.t, k.operation)}][pointers];
     }
+  }
+  std::size_t most = 0;
+  for (const auto& [what, by_pointers] : launches) {
+    std::size_t equal = 0;
+    for (const auto& [pointers, times] : by_pointers)
+      if (times >= few_turns) equal += times;
+    most = std::max(most, equal);
   }
   return most;
 }
@@ -229,10 +237,11 @@ bool others_follow(const evidence& e, const repeated_call& r) {
   }
   const nanoseconds begin = e.t.calls[steps[r.steps.front()].call].end;
   const nanoseconds end = e.t.calls[steps[r.steps.back()].call].begin;
-  return std::any_of(
-      e.t.thread_waits.begin(), e.t.thread_waits.end(), [&](const trace::thread_wait& w) {
-        return w.other == r.thread && w.end > w.begin && w.end >= begin && w.end < end;
-      });
+  return std::any_of(e.t.thread_waits.begin(), e.t.thread_waits.end(),
+                     [&](const trace::thread_wait& w) {
+                       return w.what != trace::awaited::lock && w.other == r.thread &&
+                              w.end > w.begin && w.end >= begin && w.end < end;
+                     });
 }
 
 }  // namespace
@@ -250,7 +259,7 @@ bool looks_in_some_turns(const evidence& e, const repeated_call& r) {
   const std::vector<step>& steps = e.p.threads[r.thread];
   std::size_t repeat = 0;
   for (std::size_t i = 1; i < r.steps.size(); ++i)
-    if (most_equal_launches(e, steps, r.steps[i - 1] + 1, r.steps[i]) >= few_turns) ++repeat;
+    if (most_equal_launches(e, steps, r.steps[i - 1] + 1, r.steps[i]) >= turns_per_look) ++repeat;
   return 2 * repeat >= r.steps.size();
 }
 

@@ -72,6 +72,19 @@ nanoseconds gain_of_short(const evidence& e, const functions& all) {
   return needed && e.worth(gain) ? std::min(gain, e.gain(beside)) : gain;
 }
 
+// What holds another stream's work: a function, or in a hardware queue what waits behind one in its
+// own stream. none: no function is there.
+number function_in_front(const trace::trace& t, number held_by) {
+  for (number at = held_by;;) {
+    const trace::operation& o = t.operations[at];
+    if (o.kind == trace::operation_kind::host_function) return at;
+    if (o.waits.empty()) return none;
+    const trace::edge& last = o.waits.back();
+    if (last.cause != trace::wait_cause::stream_order || last.from >= at) return none;
+    at = last.from;
+  }
+}
+
 }  // namespace
 
 void find_blocking_host_functions(const evidence& e, findings& out) {
@@ -80,9 +93,10 @@ void find_blocking_host_functions(const evidence& e, findings& out) {
   for (const trace::wait_cause cause :
        {trace::wait_cause::engine_busy, trace::wait_cause::queue_head}) {
     for (const held_operation& h : held_by(e.t, cause)) {
-      const trace::operation &o = e.t.operations[h.operation], &by = e.t.operations[h.by.from];
-      if (by.kind != trace::operation_kind::host_function || o.stream == by.stream) continue;
-      blockers.insert(h.by.from);
+      const number function = function_in_front(e.t, h.by.from);
+      if (function == none || e.t.operations[h.operation].stream == e.t.operations[function].stream)
+        continue;
+      blockers.insert(function);
       held.push_back(h);
     }
   }

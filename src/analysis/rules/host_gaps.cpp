@@ -35,6 +35,7 @@ class without_own_code {
     find_needed();
     for (number i = 0; i < e.p.threads.size(); ++i) shorten(i);
     for (number i = 0; i < e.p.threads.size(); ++i) come_sooner(i);
+    for (number i = 0; i < e.p.threads.size(); ++i) go_on_sooner(i);
     for (const nanoseconds last : last_) awaited += last;
   }
 
@@ -176,6 +177,32 @@ class without_own_code {
     if (needed.steps < steps.size()) return;
     for (std::size_t i = 0; i < needed.pauses; ++i)
       come_sooner(changed.last_pauses[thread][i].until);
+  }
+
+  // What it does behind the last that it is needed for begins as much sooner as that is reached,
+  // and so does what others wait for there.
+  void go_on_sooner(number thread) {
+    std::vector<step>& steps = changed.threads[thread];
+    const extent& needed = needed_[thread];
+    const auto shorten = [&](nanoseconds& code) { code -= std::min(code, last_[thread]); };
+    const auto pauses_at = [&](std::size_t at) -> std::vector<thread_pause>& {
+      return at < steps.size() ? steps[at].pauses : changed.last_pauses[thread];
+    };
+    std::vector<thread_pause>& next = pauses_at(needed.steps);
+    if (needed.pauses < next.size())
+      shorten(next[needed.pauses].before);
+    else if (needed.steps < steps.size())
+      shorten(steps[needed.steps].gap);
+    for (std::size_t at = needed.steps; at <= steps.size(); ++at) {
+      std::vector<thread_pause>& pauses = pauses_at(at);
+      for (std::size_t i = at == needed.steps ? needed.pauses : 0; i < pauses.size(); ++i)
+        reach_sooner(pauses[i].until);
+    }
+  }
+
+  void reach_sooner(thread_point& p) {
+    if (p.function == none && extent{p.calls, p.pauses} == needed_[p.thread])
+      p.after -= std::min(p.after, last_[p.thread]);
   }
 
   // For that of threads that issue nothing any more.

@@ -31,9 +31,9 @@ void find_pageable_copies(const evidence& e, findings& out) {
     blocked += e.t.calls[o.call].end - e.t.calls[o.call].begin;
   }
   if (copies.empty()) return;
+  wait_before_reuse(e.t, changed, copies);
   const nanoseconds pinned_already = e.gain(changed);
   if (!e.worth(pinned_already)) return;
-  wait_before_reuse(e.t, changed, copies);
   add_pinning(e.t, changed, copies);
   const nanoseconds cost = e.gain(changed);
   const bool pays = e.worth(cost);

@@ -10,8 +10,8 @@
 #include "analysis/call_rules.hpp"
 #include "analysis/pinning.hpp"
 #include "analysis/rates.hpp"
+#include "analysis/rules/lock_turns.hpp"
 #include "analysis/rules/loop_calls.hpp"
-#include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -50,6 +50,26 @@ auto loops_by(const evidence& e, Key key) {
       same->second.push_back(&r);
   }
   return groups;
+}
+
+// A lock that they hold during calls gives their turns an order of its own: a thread that waits
+// less may take several in a row, before the others have work of their own. False: where it is let
+// go is not known.
+bool take_turns_anew(const evidence& e, const thread_loops& loops, program& changed) {
+  common_lock lock;
+  for (const repeated_call* r : loops) lock.threads.insert(r->thread);
+  for (const repeated_call* r : loops) {
+    for (const step& s : e.p.threads[r->thread]) {
+      for (const thread_pause& p : s.pauses) {
+        if (!is_for_lock(p) || !lock.threads.contains(p.until.thread)) continue;
+        if (p.until.calls == 0 || p.until.pauses != 0 || p.until.after != 0) return false;
+        lock.taken.insert(site_of(e, s));
+        lock.released.insert(site_of(e, e.p.threads[p.until.thread][p.until.calls - 1]));
+      }
+    }
+  }
+  if (!lock.taken.empty()) take_anew(e, lock, lets_go::behind, 0, changed);
+  return true;
 }
 
 std::string of_threads(const thread_loops& loops) {
@@ -175,19 +195,24 @@ bool is_polled(const evidence& e, const repeated_call& r) {
 }
 
 // What the loop launches has another grid from turn to turn: the host makes it of the result, and
-// has to know that before.
+// has to know that before. A turn may launch from one line several times, each with a grid of its
+// own.
 bool sizes_differ(const evidence& e, const repeated_call& r) {
+  using launch = std::pair<number, std::size_t>;  // its line, and which one of the turn's there
   const std::vector<step>& steps = e.p.threads[r.thread];
-  std::map<number, const trace::operation*> first;  // by line
-  for (std::size_t i = r.steps.front() + 1; i < r.steps.back(); ++i) {
-    for (const issue& k : steps[i].issues) {
-      const trace::operation& o = e.t.operations[k.operation];
-      const number place = place_of(e.t, k.operation);
-      if (o.kind != trace::operation_kind::kernel || place == none) continue;
-      const auto [at, added] = first.emplace(place, &o);
-      if (!added && at->second->name == o.name &&
-          !std::equal(std::begin(o.grid), std::end(o.grid), std::begin(at->second->grid))) {
-        return true;
+  std::map<launch, const trace::operation*> first;
+  for (std::size_t turn = 1; turn < r.steps.size(); ++turn) {
+    std::map<number, std::size_t> launches;  // of the turn, by line
+    for (std::size_t i = r.steps[turn - 1] + 1; i < r.steps[turn]; ++i) {
+      for (const issue& k : steps[i].issues) {
+        const trace::operation& o = e.t.operations[k.operation];
+        const number place = place_of(e.t, k.operation);
+        if (o.kind != trace::operation_kind::kernel || place == none) continue;
+        const auto [at, added] = first.emplace(launch(place, launches[place]++), &o);
+        if (!added && at->second->name == o.name &&
+            !std::equal(std::begin(o.grid), std::end(o.grid), std::begin(at->second->grid))) {
+          return true;
+        }
       }
     }
   }
@@ -262,6 +287,7 @@ void find_waits_in_loops(const evidence& e, findings& out) {
   const auto groups = loops_by(e, [&](const repeated_call& r) { return kind_of(e, r); });
   for (const auto& [kind, loops] : groups) {
     program changed = e.p;
+    if (!take_turns_anew(e, loops, changed)) continue;
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     for (const repeated_call* r : loops) wait_less(e, changed, kind.use, *r);
     keep_pool_memory(e, changed, pool_waits::left);
@@ -315,14 +341,39 @@ void make_asynchronous(const evidence& e, program& p, const repeated_call& r,
   }
 }
 
+// Behind a copy that was over when its call returned: that it finds nothing to wait for.
+void leave_wait_out(const evidence& e, std::vector<step>& steps, std::size_t at) {
+  if (at >= steps.size() || steps[at].call == none) return;
+  const trace::call& c = e.t.calls[steps[at].call];
+  if (class_of(c.name) == call_class::stream_wait && c.blocked == 0) take_out(steps[at]);
+}
+
 void copy_in_some_turns(const evidence& e, program& p, const repeated_call& r,
                         copies_of_loop& copies) {
+  std::vector<step>& steps = p.threads[r.thread];
   for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
-    step& s = p.threads[r.thread][r.steps[turn]];
+    step& s = steps[r.steps[turn]];
     if (s.last.scope == wait_scope::nothing) continue;
     for (const issue& k : s.issues) copies.all.push_back(k.operation);
-    if (!is_looked_at(r, turn)) leave_copies_out(e, p, s);
+    if (is_looked_at(r, turn)) continue;
+    leave_copies_out(e, p, s);
+    leave_wait_out(e, steps, r.steps[turn] + 1);
   }
+}
+
+// A copy of pageable memory to the host returns when it is done, whatever its name says. A few
+// bytes may be what the host looks at in each turn; where there are more, they are results, and
+// pinning their memory is what helps.
+bool are_looks(const evidence& e, const repeated_call& r) {
+  constexpr std::uint64_t few_bytes = 4096;
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  return std::all_of(r.steps.begin(), r.steps.end(), [&](std::size_t i) {
+    const step& s = steps[i];
+    if (s.issues.size() != 1 || s.last.scope != wait_scope::operation) return false;
+    const trace::operation& o = e.t.operations[s.issues[0].operation];
+    return s.last.target == s.issues[0].operation && o.kind == trace::operation_kind::copy &&
+           o.bytes <= few_bytes;
+  });
 }
 
 std::string change_of_copies(const evidence& e, const std::string& call,
@@ -344,14 +395,17 @@ std::string change_of_copies(const evidence& e, const std::string& call,
 
 void find_copies_in_loops(const evidence& e, findings& out) {
   const auto groups = loops_by(e, [&](const repeated_call& r) -> std::optional<bool> {
-    if (class_of(r.name) != call_class::copy) return std::nullopt;
+    const bool is_copy = class_of(r.name) == call_class::copy;
+    if (!is_copy && !are_looks(e, r)) return std::nullopt;
     const brought what = brought_by(e, r);
+    if (!is_copy && what != brought::same_bytes) return std::nullopt;
     if (what != brought::other_bytes && sizes_differ(e, r)) return std::nullopt;
     if (what == brought::same_bytes && looks_in_some_turns(e, r)) return std::nullopt;
     return what == brought::same_bytes;
   });
   for (const auto& [one_result, loops] : groups) {
     program changed = e.p;
+    if (!take_turns_anew(e, loops, changed)) continue;
     const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
     copies_of_loop copies;
     for (const repeated_call* r : loops)

@@ -99,6 +99,18 @@ void move_to_user(const trace::trace& t, const stream_lists& lists, program& p, 
   p.tasks[wait].record = none;
 }
 
+// The last record of a stream that another one waits for, also where that holds nothing now: what
+// its stream is given later comes sooner when what holds it does. 0: none.
+number last_awaited(const trace::trace& t, number stream, number waits) {
+  number last = 0;
+  for (const trace::operation& o : t.operations) {
+    if (o.kind == trace::operation_kind::event_wait && o.stream == waits && o.record != none &&
+        t.operations[o.record].stream == stream)
+      last = std::max(last, o.record);
+  }
+  return last;
+}
+
 // Streams that differ in nothing but their priority.
 bool are_alike(const trace::trace& t, number a, number b) {
   return t.streams[a].kind == t.streams[b].kind && t.streams[a].device == t.streams[b].device;
@@ -149,9 +161,10 @@ void find_priority_inversion(const evidence& e, findings& out) {
         move_to_user(e.t, *lists, changed, h.operation, needed);
       } else {
         raised = true;
+        const number last = std::max(h.by.from, last_awaited(e.t, by.stream, o.stream));
         for (number i = 0; i < changed.tasks.size(); ++i) {
           task& t = changed.tasks[i];
-          if (t.stream == by.stream && i <= h.by.from) {
+          if (t.stream == by.stream && i <= last) {
             t.what.priority = static_cast<std::int8_t>(
                 std::min<std::int32_t>(t.what.priority, priority(h.operation)));
           }

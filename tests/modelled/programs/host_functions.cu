@@ -1,5 +1,6 @@
 // Kernels of several streams with a host function behind each, which takes long, here a sleep
-// (as_is), or only tells a thread of its stream what to do (applied), or does nothing (empty).
+// (as_is), or only tells a thread of its stream what to do (applied), or does nothing (empty). With
+// "one" only the first stream has functions, and another kernel behind each.
 #include <chrono>
 #include <semaphore>
 #include <string>
@@ -38,8 +39,9 @@ void CUDART_CB function(void* of) {
 }  // namespace
 
 int main(int words, char** word) {
-  if (words != 3) return 2;
+  if (words < 3) return 2;
   const std::string how = word[1];
+  const bool only_one = words > 3 && std::string(word[3]) == "one";
   task tasks[streams];
   std::vector<std::thread> threads;
   cudaStream_t s[streams];
@@ -49,7 +51,7 @@ int main(int words, char** word) {
     cudaMalloc(&p[i], 32 * sizeof(float));
     tasks[i].us = how == "empty" ? 0 : std::stoi(word[2]);
     tasks[i].tells = how == "applied";
-    if (how == "applied")
+    if (how == "applied" && (i == 0 || !only_one))
       threads.emplace_back([&t = tasks[i]] {
         for (int turn = 0; turn < turns; ++turn) {
           t.told.acquire();
@@ -60,7 +62,9 @@ int main(int words, char** word) {
   for (int turn = 0; turn < turns; ++turn) {
     for (int i = 0; i < streams; ++i) {
       work<<<1, 32, 0, s[i]>>>(p[i], 400000);
+      if (only_one && i != 0) continue;
       cudaLaunchHostFunc(s[i], function, &tasks[i]);
+      if (only_one) work<<<1, 32, 0, s[i]>>>(p[i], 400000);
     }
   }
   cudaDeviceSynchronize();

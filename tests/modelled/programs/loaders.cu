@@ -1,13 +1,18 @@
 // A host that prepares each batch in a thread of its own: one that lives as long as the loop
 // (kept), or a new one for each batch (made, by std::thread; async, by std::async). It does so with
 // code that takes a while, here a sleep. The loop waits for the device in each turn (as_is), or not
-// (unwaited); with `applied`, preparing takes no time.
+// (unwaited); with `applied`, preparing takes no time. A thread that has one buffer alone
+// (semaphore, atomic, by what they wait) prepares it when the loop gives it back; one that meets
+// the loop behind each turn (meeting) is always the later one, and never waits.
 #include <cuda_runtime.h>
 
+#include <atomic>
+#include <barrier>
 #include <chrono>
 #include <condition_variable>
 #include <future>
 #include <mutex>
+#include <semaphore>
 #include <string>
 #include <thread>
 
@@ -58,6 +63,60 @@ static void kept() {
   loader.join();
 }
 
+struct by_semaphore {
+  std::counting_semaphore<1> count;
+  explicit by_semaphore(int n) : count(n) {}
+  void take() { count.acquire(); }
+  void give() { count.release(); }
+};
+struct by_atomic {
+  std::atomic<int> count;
+  explicit by_atomic(int n) : count(n) {}
+  void take() {
+    count.wait(0);
+    --count;
+  }
+  void give() {
+    ++count;
+    count.notify_one();
+  }
+};
+
+template <class Token>
+static void given_back() {
+  Token empty(1), full(0);
+  std::thread loader([&] {
+    for (int turn = 0; turn < turns; ++turn) {
+      empty.take();
+      load();
+      full.give();
+    }
+  });
+  for (int turn = 0; turn < turns; ++turn) {
+    full.take();
+    compute(0);
+    empty.give();
+  }
+  loader.join();
+}
+
+static void meeting() {
+  std::barrier meet(2);
+  std::thread loader([&] {
+    for (int turn = 0; turn < turns; ++turn) {
+      load();
+      meet.arrive_and_wait();
+    }
+    meet.arrive_and_wait();
+  });
+  for (int turn = 0; turn < turns; ++turn) {
+    meet.arrive_and_wait();
+    compute(0);
+  }
+  meet.arrive_and_wait();
+  loader.join();
+}
+
 static void made() {
   std::thread loader(load);
   for (int turn = 0; turn < turns; ++turn) {
@@ -90,6 +149,9 @@ int main(int, char** words) {
   if (what == "kept") kept();
   if (what == "made") made();
   if (what == "async") async();
+  if (what == "semaphore") given_back<by_semaphore>();
+  if (what == "atomic") given_back<by_atomic>();
+  if (what == "meeting") meeting();
   cudaDeviceSynchronize();
   return cudaGetLastError() == cudaSuccess ? 0 : 1;
 }
