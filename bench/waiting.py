@@ -13,7 +13,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 3
 PROBLEMS = {"hash_table": "524288 keys into a hash table", "scan": "scan of 524288, tiles look back",
             "barrier": "50 barriers of 132 blocks by a counter",
-            "sleep": "the same, with __nanosleep between looks", "lanes": "50 of the warps of 32 blocks, one lane waits"}
+            "sleep": "the same, with __nanosleep between looks", "lanes": "50 of the warps of 32 blocks, one lane waits",
+            "lock": "sums of 256 blocks, brought under a lock", "ping_pong": "two blocks in turn, 2000 times each"}
 
 
 def main():

@@ -17,13 +17,18 @@
 
 namespace {
 
-using vec = int __attribute__((vector_size(16), aligned(4)));
+using vec = int __attribute__((vector_size(16)));
 
 constexpr int count = 4 << 20, block = 256, blocks = count / block;
 
 std::vector<int> in(count, 1), out(count), sums(blocks);
 
-vec at(const int* p) { return *reinterpret_cast<const vec*>(p); }
+vec at(const int* p) {
+  vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+void put(int* p, vec v) { std::memcpy(p, &v, sizeof v); }
 
 // One round, `Vectors` of them side by side; 0: a plain loop.
 template <int Vectors>
@@ -35,10 +40,9 @@ void round(const int* from, int* to, int distance) {
       vec part[Vectors];
       for (int j = 0; j < Vectors; ++j)
         part[j] = at(from + i + 4 * j) + at(from + i + 4 * j - distance);
-      for (int j = 0; j < Vectors; ++j) *reinterpret_cast<vec*>(to + i + 4 * j) = part[j];
+      for (int j = 0; j < Vectors; ++j) put(to + i + 4 * j, part[j]);
     }
-    for (; i + 4 <= block; i += 4)
-      *reinterpret_cast<vec*>(to + i) = at(from + i) + at(from + i - distance);
+    for (; i + 4 <= block; i += 4) put(to + i, at(from + i) + at(from + i - distance));
   }
   for (; i < block; ++i) to[i] = from[i] + from[i - distance];
 }

@@ -252,15 +252,104 @@ std::pair<double, double> barrier() { return meetings(rounds, 132); }
 std::pair<double, double> sleep() { return meetings(rounds_with_sleep, 132); }
 std::pair<double, double> lanes() { return meetings(warps, 32); }
 
+// --- sums that blocks bring under a lock
+
+constexpr int polynomial_steps = 2000;
+
+__host__ __device__ float steps_of(int thread) {
+  float x = static_cast<float>(thread & 3) * 0.25f;
+  for (int i = 0; i < polynomial_steps; ++i) x = x * 0.999f + 0.5f;
+  return x;
+}
+
+__global__ void bring(float* sum, int* lock) {
+  __shared__ float all[width];
+  all[threadIdx.x] = steps_of(static_cast<int>(threadIdx.x));
+  __syncthreads();
+  for (int w = width / 2; w > 0; w /= 2) {
+    if (threadIdx.x < w) all[threadIdx.x] += all[threadIdx.x + w];
+    __syncthreads();
+  }
+  if (threadIdx.x != 0) return;
+  while (atomicCAS(lock, 0, 1) != 0) {
+  }
+  __threadfence();
+  *static_cast<volatile float*>(sum) = *static_cast<volatile float*>(sum) + all[0];
+  __threadfence();
+  atomicExch(lock, 0);
+}
+
+std::pair<double, double> lock() {
+  constexpr int blocks = 256;
+  auto* sum = allocate<float>(1);
+  auto* lock = allocate<int>(1);
+  *lock = 0;
+  const auto clear = [&] { *sum = 0; };
+  const double ours = milliseconds(clear, [&] {
+    bring<<<blocks, width>>>(sum, lock);
+    cudaDeviceSynchronize();
+  });
+  const float ours_is = *sum;
+  const double theirs = milliseconds(clear, [&] {
+#pragma omp parallel for schedule(dynamic)
+    for (int block = 0; block < blocks; ++block) {
+      float all[width];
+#pragma omp simd
+      for (int t = 0; t < width; ++t) all[t] = static_cast<float>(t & 3) * 0.25f;
+      for (int i = 0; i < polynomial_steps; ++i) {
+#pragma omp simd
+        for (int t = 0; t < width; ++t) all[t] = all[t] * 0.999f + 0.5f;
+      }
+      const float one = std::accumulate(all, all + width, 0.0f);
+#pragma omp critical
+      *sum += one;
+    }
+  });
+  check(std::abs(ours_is - *sum) < 1e-3f * *sum && *sum > 0, "sum");
+  return {ours, theirs};
+}
+
+// --- two blocks, or two threads, in turn
+
+constexpr int turns_of_each = 2000;
+
+__global__ void in_turn(volatile int* turn) {
+  if (threadIdx.x != 0) return;
+  for (int i = 0; i < turns_of_each; ++i) {
+    const int mine = 2 * i + static_cast<int>(blockIdx.x);
+    while (*turn != mine) {
+    }
+    *turn = mine + 1;
+  }
+}
+
+std::pair<double, double> ping_pong() {
+  auto* turn = allocate<int>(1);
+  const auto clear = [&] { *turn = 0; };
+  const double ours = milliseconds(clear, [&] {
+    in_turn<<<2, 32>>>(turn);
+    cudaDeviceSynchronize();
+  });
+  check(*turn == 2 * turns_of_each, "turns");
+  const double theirs = milliseconds(clear, [&] {
+    std::atomic_ref<int> shared(*turn);
+#pragma omp parallel num_threads(2)
+    for (int i = 0; i < turns_of_each; ++i) {
+      const int mine = 2 * i + omp_get_thread_num();
+      while (shared.load() != mine) {
+      }
+      shared.store(mine + 1);
+    }
+  });
+  return {ours, theirs};
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
   const std::pair<const char*, std::pair<double, double> (*)()> problems[] = {
-      {"hash_table", hash_table},
-      {"scan", scan},
-      {"barrier", barrier},
-      {"sleep", sleep},
-      {"lanes", lanes}};
+      {"hash_table", hash_table}, {"scan", scan}, {"barrier", barrier},    {"sleep", sleep},
+      {"lanes", lanes},           {"lock", lock}, {"ping_pong", ping_pong}};
   for (auto [name, run] : problems) {
     if (std::strcmp(name, arguments[1]) != 0) continue;
     auto [ours, theirs] = run();

@@ -30,9 +30,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 UNSTEADY = 0.25
 
 FITTED = ("timing", "rates", "host", "atomics", "host_memory", "threads", "meetings", "graphs",
-          "idle_warps", "drawn")
+          "idle_warps", "drawn", "locks")
 UNSEEN = ("overlap", "kernels", "copies", "work", "methods", "variations", "sharing", "mixed", "orders",
-          "shapes", "everyday", "barriers", "assorted", "dags", "draws", "urgent")
+          "shapes", "everyday", "barriers", "assorted", "dags", "draws", "urgent", "guarded")
 
 # A group: keys of the recording, greatest allowed median and greatest allowed error in percent.
 # The first group whose pattern a key matches has it. None: shown, not judged. Keys of the programs in
@@ -69,6 +69,8 @@ GROUPS = (
     ("unseen: random graphs", 5, 15, r"dags\."),
     ("unseen: programs that draw their work", 10, 40, r"draws\."),
     ("unseen: urgent kernels beside large ones", 5, 20, r"urgent\."),
+    ("unseen: what locks guard", 15, 45, r"guarded\.(?!moves|buckets)"),
+    ("unseen: two locks at a time, lanes with locks of their own", None, None, r"guarded\."),
     ("unseen: calls, small copies, fills", None, None, r"kernels\.calls|copies\.(small|fill)"),
     ("overlap, kernels, graphs, priorities", 5, 15,
      r"sleep_us\..*\.pinned\.|smallsleep_us\.|three_us\.|hook_us\.|conn1\.hook_us\.|"
@@ -89,6 +91,8 @@ GROUPS = (
     ("shapes of graphs", 5, 15, r"graphs\."),
     ("blocks of which some warps work", 10, 30, r"idle_warps\."),
     ("kernels that draw their work", 5, 40, r"drawn\."),
+    ("locks", 10, 45, r"locks\.(?!bare)"),
+    ("locks around one atomic", None, None, r"locks\.bare"),
     ("calls of graphs", 5, 50, r"host\.graph"),
     ("host functions behind kernels", 5, 20, r"host\.function"),
     ("calls, short chains, small copies", None, None, r"(?!conn1\.)"),
@@ -203,7 +207,8 @@ def run_program(options, program, connections):
         environment["CUDA_DEVICE_MAX_CONNECTIONS"] = str(connections)
     # A virtual device takes the same time again and again: three measurements are enough, and one where
     # kernels do much.
-    few = ("sharing", "mixed", "meetings", "barriers", "drawn", "draws", "urgent")
+    few = ("sharing", "mixed", "meetings", "barriers", "drawn", "draws", "urgent", "locks",
+           "guarded")
     measurements = "1" if program.stem in few else "3"
     done = subprocess.run([str(program), measurements], env=environment, capture_output=True, text=True,
                           timeout=options.timeout)
