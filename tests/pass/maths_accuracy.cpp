@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "maths_references.hpp"
+
 extern "C" {
 #define SB_UNARY(real, name) real __sb_maths_##name(real);
 #define SB_BINARY(real, name) real __sb_maths_##name(real, real);
@@ -38,6 +40,17 @@ SB_UNARY(float, asinhf)
 SB_UNARY(float, acoshf)
 SB_UNARY(float, atanhf)
 SB_UNARY(float, cbrtf)
+SB_UNARY(float, lgammaf)
+SB_UNARY(float, tgammaf)
+SB_UNARY(float, sinpif)
+SB_UNARY(float, cospif)
+SB_UNARY(float, erfinvf)
+SB_UNARY(float, erfcinvf)
+SB_UNARY(float, normcdfinvf)
+SB_UNARY(float, normcdff)
+SB_UNARY(float, erfcxf)
+SB_UNARY(float, rcbrtf)
+SB_UNARY(float, logbf)
 SB_UNARY(double, exp)
 SB_UNARY(double, exp2)
 SB_UNARY(double, log)
@@ -61,6 +74,17 @@ SB_UNARY(double, asinh)
 SB_UNARY(double, acosh)
 SB_UNARY(double, atanh)
 SB_UNARY(double, cbrt)
+SB_UNARY(double, lgamma)
+SB_UNARY(double, tgamma)
+SB_UNARY(double, sinpi)
+SB_UNARY(double, cospi)
+SB_UNARY(double, erfinv)
+SB_UNARY(double, erfcinv)
+SB_UNARY(double, normcdfinv)
+SB_UNARY(double, normcdf)
+SB_UNARY(double, erfcx)
+SB_UNARY(double, rcbrt)
+SB_UNARY(double, logb)
 SB_BINARY(float, powf)
 SB_BINARY(double, pow)
 SB_BINARY(float, atan2f)
@@ -71,6 +95,25 @@ SB_BINARY(float, fmodf)
 SB_BINARY(double, fmod)
 SB_BINARY(float, remainderf)
 SB_BINARY(double, remainder)
+SB_BINARY(float, nextafterf)
+SB_BINARY(double, nextafter)
+SB_BINARY(float, fdimf)
+SB_BINARY(double, fdim)
+SB_BINARY(double, rhypot)
+double __sb_maths_norm3d(double, double, double);
+double __sb_maths_rnorm3d(double, double, double);
+double __sb_maths_norm4d(double, double, double, double);
+double __sb_maths_rnorm4d(double, double, double, double);
+float __sb_maths_ldexpf(float, int);
+double __sb_maths_ldexp(double, int);
+float __sb_maths_scalblnf(float, long);
+double __sb_maths_scalbln(double, long);
+int __sb_maths_ilogbf(float);
+int __sb_maths_ilogb(double);
+float __sb_maths_mantissaf(float);
+double __sb_maths_mantissa(double);
+int __sb_maths_exponentf(float);
+int __sb_maths_exponent(double);
 }
 
 namespace {
@@ -233,6 +276,56 @@ verdict some_pairs(Real (*quick)(Real, Real), Wide (*right)(Wide, Wide), int cou
   return found;
 }
 
+// Functions of three and four numbers: of x, y and parts of these.
+double some_norm3d(double x, double y) { return __sb_maths_norm3d(x, y, x / 3); }
+double some_rnorm3d(double x, double y) { return __sb_maths_rnorm3d(y / 3, y, x); }
+double some_norm4d(double x, double y) { return __sb_maths_norm4d(x, y, x / 3, y / 7); }
+double some_rnorm4d(double x, double y) { return __sb_maths_rnorm4d(y / 3, y, x, x / 7); }
+// Or infinity, whatever the others are.
+long double right_norm(long double x, long double y, double z, double u = 0) {
+  const long double l = z, m = u;
+  const bool infinite = std::isinf(x) || std::isinf(y) || std::isinf(z) || std::isinf(u);
+  return infinite ? HUGE_VALL : std::sqrt(x * x + y * y + l * l + m * m);
+}
+double part(long double x, double of) { return static_cast<double>(x) / of; }
+
+// What has an exponent as its argument or its result.
+template <class Real>
+verdict some_exponents(Real (*by)(Real, int), Real (*by_long)(Real, long), int (*exponent)(Real),
+                       Real (*mantissa)(Real), int (*next)(Real), int count) {
+  std::mt19937_64 random(1);
+  std::uniform_int_distribution<int> size(-2300, 2300);
+  verdict found;
+  const auto add = [&](Real x, long n) {
+    found.add(by(x, static_cast<int>(n)), std::ldexp(x, static_cast<int>(n)), x, n);
+    found.add(by_long(x, n), std::scalbln(x, n), x, n);
+    // What the C library says of zero and NaN depends on the processor.
+    const int none =
+        std::isinf(x) ? std::numeric_limits<int>::max() : std::numeric_limits<int>::min();
+    const bool ordinary = std::isfinite(x) && x != 0;
+    found.add(Real(exponent(x)), Real(ordinary ? std::ilogb(x) : none), x, 0);
+    int right_next = 0;
+    const Real right = std::frexp(x, &right_next);
+    found.add(mantissa(x), right, x, 0);
+    found.add(Real(next(x)), Real(std::isfinite(x) ? right_next : 0), x, 0);
+  };
+  for (int i = 0; i < count; ++i) {
+    const unsigned long long bits = random();
+    Real x;
+    std::memcpy(&x, &bits, sizeof(x));
+    for (const int n : {size(random), size(random) / 12, size(random) / 100}) add(x, n);
+  }
+  for (Real x : {Real(0), Real(1), std::numeric_limits<Real>::denorm_min(), Real(1.75),
+                 std::numeric_limits<Real>::min(), std::numeric_limits<Real>::max(), Real(HUGE_VAL),
+                 Real(std::nan(""))})
+    for (int n : {0, 1, -1, 24, -24, 52, -53, 1074, -1074, -1075, 2200, -2200,
+                  std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
+      add(x, n);
+      add(-x, n);
+    }
+  return found;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -283,6 +376,19 @@ int main(int count, char** words) {
   SB_FLOAT(acoshf, std::acosh, 4);
   SB_FLOAT(atanhf, std::atanh, 3);
   SB_FLOAT(cbrtf, std::cbrt, 1);
+  SB_FLOAT(lgammaf, std::lgamma, 6);
+  SB_FLOAT(tgammaf, std::tgamma, 5);
+  SB_FLOAT(logbf, std::logb, 0);
+#define SB_BEYOND_FLOAT(name, allowed) \
+  SB_FLOAT(name##f, [](double x) { return static_cast<double>(sb::references::name(x)); }, allowed)
+  SB_BEYOND_FLOAT(sinpi, 1);
+  SB_BEYOND_FLOAT(cospi, 1);
+  SB_BEYOND_FLOAT(erfinv, 2);
+  SB_BEYOND_FLOAT(erfcinv, 4);
+  SB_BEYOND_FLOAT(normcdfinv, 5);
+  SB_BEYOND_FLOAT(normcdf, 5);
+  SB_BEYOND_FLOAT(erfcx, 4);
+  SB_BEYOND_FLOAT(rcbrt, 1);
 #define SB_DOUBLE(name, allowed) \
   judge(#name, allowed, [&] { return some_doubles(__sb_maths_##name, name##l, tries); })
   SB_DOUBLE(exp, 1);
@@ -308,6 +414,20 @@ int main(int count, char** words) {
   SB_DOUBLE(acosh, 3);
   SB_DOUBLE(atanh, 2);
   SB_DOUBLE(cbrt, 1);
+  SB_DOUBLE(lgamma, 4);
+  SB_DOUBLE(tgamma, 10);
+  SB_DOUBLE(logb, 0);
+#define SB_BEYOND_DOUBLE(name, allowed) \
+  judge(#name, allowed,                 \
+        [&] { return some_doubles(__sb_maths_##name, sb::references::name, tries); })
+  SB_BEYOND_DOUBLE(sinpi, 2);
+  SB_BEYOND_DOUBLE(cospi, 2);
+  SB_BEYOND_DOUBLE(erfinv, 5);
+  SB_BEYOND_DOUBLE(erfcinv, 6);
+  SB_BEYOND_DOUBLE(normcdfinv, 8);
+  SB_BEYOND_DOUBLE(normcdf, 5);
+  SB_BEYOND_DOUBLE(erfcx, 4);
+  SB_BEYOND_DOUBLE(rcbrt, 1);
 #define SB_PAIR(name, some, right, allowed) \
   judge(#name, allowed, [&] { return some(__sb_maths_##name, right, tries); })
   SB_PAIR(powf, some_powers, ::pow, 1);
@@ -320,5 +440,26 @@ int main(int count, char** words) {
   SB_PAIR(fmod, some_pairs, ::fmodl, 0);
   SB_PAIR(remainderf, some_pairs, ::remainderl, 0);
   SB_PAIR(remainder, some_pairs, ::remainderl, 0);
+  SB_PAIR(rhypot, some_pairs, sb::references::rhypot, 1);
+  SB_PAIR(nextafterf, some_pairs, static_cast<float (*)(float, float)>(std::nextafter), 0);
+  SB_PAIR(nextafter, some_pairs, static_cast<double (*)(double, double)>(std::nextafter), 0);
+  SB_PAIR(fdimf, some_pairs, static_cast<float (*)(float, float)>(std::fdim), 0);
+  SB_PAIR(fdim, some_pairs, static_cast<double (*)(double, double)>(std::fdim), 0);
+  using wide = long double;
+#define SB_LENGTH(name, right, allowed)                                                   \
+  judge(#name, allowed, [&] {                                                             \
+    return some_pairs(some_##name, +[](wide x, wide y) -> wide { return right; }, tries); \
+  })
+  SB_LENGTH(norm3d, right_norm(x, y, part(x, 3)), 2);
+  SB_LENGTH(rnorm3d, 1 / right_norm(x, y, part(y, 3)), 1);
+  SB_LENGTH(norm4d, right_norm(x, y, part(x, 3), part(y, 7)), 2);
+  SB_LENGTH(rnorm4d, 1 / right_norm(x, y, part(y, 3), part(x, 7)), 1);
+#define SB_EXPONENTS(f)                                                                    \
+  judge("exponents" #f, 0, [&] {                                                           \
+    return some_exponents(__sb_maths_ldexp##f, __sb_maths_scalbln##f, __sb_maths_ilogb##f, \
+                          __sb_maths_mantissa##f, __sb_maths_exponent##f, tries);          \
+  })
+  SB_EXPONENTS(f);
+  SB_EXPONENTS();
   return wrong == 0 ? 0 : 1;
 }

@@ -8,12 +8,13 @@ After the lowest coefficient is rounded to the type, the others are fitted again
 good by the next. Needs mpmath (Debian: python3-mpmath). It is not part of the build.
 """
 
+import functools
 import struct
 import sys
 
 from mpmath import mp, mpf
 
-mp.dps = 50
+mp.dps = 70
 
 
 def rounded(value, double):
@@ -73,6 +74,63 @@ def fit_erfc(c, last, count, double):
         x = c * (1 + t) / (1 - t)
         return (x + c) * mp.exp(x * x) * mp.erfc(x)
     return fit(scaled, lambda t: 1 / scaled(t), steps(0, count), -1, (mpf(last) - c) / (mpf(last) + c), double)
+
+
+def fit_over(variable, inverse, function, first, last, count, double, weight=None):
+    """A polynomial of a variable that depends on x, for x from `first` to `last`."""
+    low, high = sorted((variable(mpf(first)), variable(mpf(last))))
+
+    def of_variable(v):
+        return function(inverse(v))
+    return fit(of_variable, weight or (lambda v: 1 / of_variable(v)), steps(0, count), low, high, double)
+
+
+def fit_lgamma(c, last, count, double):
+    def rest(x):
+        return mp.loggamma(x) / ((x - 1) * (x - 2))
+    return fit_over(lambda x: (x - c) / (x + c), lambda t: c * (1 + t) / (1 - t), rest, 0.5, last, count, double)
+
+
+def fit_stirling(first, count, double):
+    def rest(z):
+        x = 1 / mp.sqrt(z)
+        return (mp.loggamma(x) - (x - one / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2) * x
+    return fit(rest, lambda z: mpf(1), steps(0, count), mpf("1e-7"), one / first**2, double)
+
+
+def fit_tgamma(last, count, double):
+    def rest(x):
+        return mp.exp(mp.loggamma(x) - (x - one / 2) * mp.log(x) + x)
+    return fit_over(lambda x: 1 / (x + one / 2), lambda v: 1 / v - one / 2, rest, 1, last, count, double)
+
+
+@functools.cache
+def inverse_erfc(w):
+    """x with erfc(x) * erfc(-x) = e^-w."""
+    rest = mp.exp(-w)
+    log_erfc = -w - mp.log(1 + mp.sqrt(1 - rest))
+    x = mp.sqrt(w) * (1 if w > 3 else mp.sqrt(mp.pi) / 2)
+    for _ in range(60):
+        value = mp.erfc(x)
+        step = (mp.log(value) - log_erfc) * value * mp.sqrt(mp.pi) / 2 * mp.exp(x * x)
+        x += step
+        if abs(step) < mpf(10) ** -60 * x:
+            break
+    return x
+
+
+def fit_erfinv_middle(last, count, double):
+    first = rounded(mp.sqrt(mp.pi) / 2, double)
+
+    def ratio(w):
+        x = inverse_erfc(w)
+        return x / mp.erf(x)
+    return fit(ratio, lambda w: 1 / ratio(w), steps(0, count), mpf("1e-9"), mpf(last), double, (first,))
+
+
+def fit_erfinv_tail(middle, first, last, count, double):
+    return fit_over(lambda s: 1 / mp.sqrt(s) - middle, lambda t: 1 / (t + middle)**2,
+                    lambda s: inverse_erfc(s * s) / s, first, last, count, double)
 
 
 # (f(x) - what is exact) / a power of x, so that powers begin at zero.
@@ -143,6 +201,31 @@ POLYNOMIALS = {
     # erf x = x + x * p(x^2) below 1
     "erf_d": lambda: fit(of_square(lambda x: mp.erf(x) / x - 1), of_square(lambda x: x / mp.erf(x)), steps(0, 12),
                          tiny, one, True),
+    # sin(pi * r) = r * (pi + p(r^2) * r^2), cos(pi * r) = 1 + r^2 * p(r^2) for |r| <= 1/4; the cosine of double has
+    # its first coefficient in two parts
+    "sinpi_f": lambda: fit(of_square(lambda r: (mp.sinpi(r) / r - mp.pi) / r**2), of_square(lambda r: r**3 / mp.sinpi(r)),
+                           steps(0, 3), tiny, one / 16),
+    "sinpi_d": lambda: fit(of_square(lambda r: (mp.sinpi(r) / r - mp.pi) / r**2), of_square(lambda r: r**3 / mp.sinpi(r)),
+                           steps(0, 7), tiny, one / 16, True),
+    "cospi_f": lambda: fit(of_square(lambda r: (mp.cospi(r) - 1) / r**2), of_square(lambda r: r**2), steps(0, 4),
+                           mpf("1e-7"), one / 16),
+    "cospi_d": lambda: fit(of_square(lambda r: ((mp.cospi(r) - 1) / r**2 + mp.pi**2 / 2) / r**2),
+                           of_square(lambda r: r**4), steps(0, 6), mpf("1e-4"), one / 16, True),
+    # lgamma x = (x - 1) * (x - 2) * p((x - c) / (x + c)) from 1/2 to 4
+    "lgamma_f": lambda: fit_lgamma(mpf("1.4375"), 4, 13, False),
+    "lgamma_d": lambda: fit_lgamma(mpf("1.4375"), 4, 28, True),
+    # lgamma x = (x - 1/2) * log x - x + log(2 * pi) / 2 + p(1 / x^2) / x beyond
+    "stirling_f": lambda: fit_stirling(4, 3, False),
+    "stirling_d": lambda: fit_stirling(4, 9, True),
+    # gamma x = x^(x - 1/2) * e^-x * p(1 / (x + 1/2))
+    "tgamma_f": lambda: fit_tgamma(36, 8, False),
+    "tgamma_d": lambda: fit_tgamma(173, 18, True),
+    # The inverse x of y = erfc x, for w = -log(y * (2 - y)): (1 - y) * p(w), or s * p(1 / sqrt(s) - m) with s = sqrt(w)
+    "erfinv_f": lambda: fit_erfinv_middle(5, 10, False),
+    "erfinv_tail_f": lambda: fit_erfinv_tail(0.5, 2.2, 10.25, 11, False),
+    "erfinv_d": lambda: fit_erfinv_middle(6, 24, True),
+    "erfinv_tail_d": lambda: fit_erfinv_tail(0.5625, 2.44, 4.6, 21, True),
+    "erfinv_far_d": lambda: fit_erfinv_tail(0.328125, 4.59, 27.4, 22, True),
 }
 
 

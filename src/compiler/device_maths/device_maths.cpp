@@ -1,5 +1,6 @@
 // The maths functions of device code. clang makes bitcode of this file, which the pass carries and
-// takes functions from: __sb_maths_NAME takes the place of the C library's NAME.
+// takes functions from: __sb_maths_NAME takes the place of the C library's NAME, or of what CUDA
+// has beyond it (special_functions.h).
 //
 // A function __sb_maths_rare_NAME(is_rare, arguments..., quick) answers `quick`, or what the C
 // library says where quick arithmetic is not good enough. It stays a call until loops have become
@@ -9,11 +10,16 @@
 #include "angle.hpp"
 #include "arc.hpp"
 #include "area.hpp"
+#include "exponent.hpp"
 #include "exponential.hpp"
+#include "gamma.hpp"
 #include "gauss.hpp"
+#include "half_turns.hpp"
 #include "hyperbolic.hpp"
+#include "length.hpp"
 #include "logarithm.hpp"
 #include "power.hpp"
+#include "quantile.hpp"
 #include "remainder.hpp"
 #include "root.hpp"
 #include "sigmoid.hpp"
@@ -62,6 +68,12 @@ SB_RARE float __sb_maths_rare_remainderf(int rare, float x, float y, float quick
 SB_RARE double __sb_maths_rare_remainder(int rare, double x, double y, double quick) {
   return rare != 0 ? ::remainder(x, y) : quick;
 }
+SB_RARE float __sb_maths_rare_lgammaf(int rare, float x, float quick) {
+  return rare != 0 ? ::lgammaf(x) : quick;
+}
+SB_RARE double __sb_maths_rare_lgamma(int rare, double x, double quick) {
+  return rare != 0 ? ::lgamma(x) : quick;
+}
 
 namespace {
 int is_far(float x) { return sb::maths::size_of(x) > sb::maths::largest_angle_f; }
@@ -93,6 +105,16 @@ SB_BOTH(atan)
 SB_BOTH(asin)
 SB_BOTH(acos)
 SB_BOTH(cbrt)
+SB_BOTH(tgamma)
+SB_BOTH(sinpi)
+SB_BOTH(cospi)
+SB_BOTH(erfinv)
+SB_BOTH(erfcinv)
+SB_BOTH(normcdfinv)
+SB_BOTH(normcdf)
+SB_BOTH(erfcx)
+SB_BOTH(rcbrt)
+SB_BOTH(logb)
 
 #define SB_FLOATS(name) \
   SB_MATHS float __sb_maths_##name##f(float x, float y) { return sb::maths::name(x, y); }
@@ -101,6 +123,36 @@ SB_BOTH(cbrt)
 #define SB_BOTH_PAIRS(name) SB_FLOATS(name) SB_DOUBLES(name)
 SB_BOTH_PAIRS(atan2)
 SB_BOTH_PAIRS(hypot)
+SB_BOTH_PAIRS(nextafter)
+SB_BOTH_PAIRS(fdim)
+
+// Those of float are sums of double: see special_functions.h.
+SB_MATHS double __sb_maths_rhypot(double x, double y) { return sb::maths::rnorm(x, y); }
+SB_MATHS double __sb_maths_norm3d(double x, double y, double z) { return sb::maths::norm(x, y, z); }
+SB_MATHS double __sb_maths_rnorm3d(double x, double y, double z) {
+  return sb::maths::rnorm(x, y, z);
+}
+SB_MATHS double __sb_maths_norm4d(double x, double y, double z, double u) {
+  return sb::maths::norm(x, y, z, u);
+}
+SB_MATHS double __sb_maths_rnorm4d(double x, double y, double z, double u) {
+  return sb::maths::rnorm(x, y, z, u);
+}
+
+#define SB_SCALED(real, name, whole, by) \
+  SB_MATHS real __sb_maths_##name(real x, whole n) { return sb::maths::ldexp(x, by(n)); }
+SB_SCALED(float, ldexpf, int, std::int32_t)
+SB_SCALED(float, scalbnf, int, std::int32_t)
+SB_SCALED(float, scalblnf, long, std::int64_t)
+SB_SCALED(double, ldexp, int, std::int64_t)
+SB_SCALED(double, scalbn, int, std::int64_t)
+SB_SCALED(double, scalbln, long, std::int64_t)
+SB_MATHS int __sb_maths_ilogbf(float x) { return sb::maths::ilogb(x); }
+SB_MATHS int __sb_maths_ilogb(double x) { return sb::maths::ilogb(x); }
+SB_MATHS float __sb_maths_mantissaf(float x) { return sb::maths::mantissa_of(x); }
+SB_MATHS double __sb_maths_mantissa(double x) { return sb::maths::mantissa_of(x); }
+SB_MATHS int __sb_maths_exponentf(float x) { return sb::maths::exponent_of(x); }
+SB_MATHS int __sb_maths_exponent(double x) { return sb::maths::exponent_of(x); }
 
 SB_MATHS float __sb_maths_sinf(float x) {
   return __sb_maths_rare_sinf(is_far(x), x, sb::maths::quick_sin(x));
@@ -125,6 +177,13 @@ SB_MATHS double __sb_maths_tan(double x) {
 }
 SB_MATHS double __sb_maths_pow(double x, double y) {
   return __sb_maths_rare_pow(!sb::maths::has_plain_power(x, y), x, y, sb::maths::quick_pow(x, y));
+}
+
+SB_MATHS float __sb_maths_lgammaf(float x) {
+  return __sb_maths_rare_lgammaf(!sb::maths::has_plain_lgamma(x), x, sb::maths::quick_lgamma(x));
+}
+SB_MATHS double __sb_maths_lgamma(double x) {
+  return __sb_maths_rare_lgamma(!sb::maths::has_plain_lgamma(x), x, sb::maths::quick_lgamma(x));
 }
 
 #define SB_LEFT_OVER(real, name, base)                                        \

@@ -1,6 +1,6 @@
-// erfc, and erf of double (that of float is in sigmoid.hpp). e^(x^2) * erfc x is a smooth function,
-// and a polynomial of (x - c) / (x + c) over all x that matter. x^2 in two parts: e^x makes the
-// absolute error of its argument a relative one.
+// erfc, erfcx, normcdf, and erf of double (that of float is in sigmoid.hpp). e^(x^2) * erfc x is a
+// smooth function, and a polynomial of (x - c) / (x + c) over all x that matter. x^2 in two parts:
+// e^x makes the absolute error of its argument a relative one.
 #pragma once
 
 #include "exponential.hpp"
@@ -11,12 +11,12 @@ namespace sb::maths {
 constexpr float erfc_middle_f = 3.0f, erfc_last_f = 10.2f;
 constexpr double erfc_middle_d = 4.0, erfc_last_d = 27.3;
 inline float erfc_curve(float t) {
-  return polynomial(t, 0x1.12f21ep+0f, -0x1.c44c48p-1f, 0x1.2e3262p-1f, -0x1.3dead6p-2f,
-                    0x1.e99836p-4f, -0x1.b7baa8p-6f, -0x1.41d26ap-10f, 0x1.93822p-9f,
-                    -0x1.fb2e8ep-12f, -0x1.552144p-12f);
+  return fine_polynomial(t, 0x1.12f21ep+0f, -0x1.c44c48p-1f, 0x1.2e3262p-1f, -0x1.3dead6p-2f,
+                         0x1.e99836p-4f, -0x1.b7baa8p-6f, -0x1.41d26ap-10f, 0x1.93822p-9f,
+                         -0x1.fb2e8ep-12f, -0x1.552144p-12f);
 }
 inline double erfc_curve(double t) {
-  return polynomial(
+  return fine_polynomial(
       t, 0x1.18932bf08e154p+0, -0x1.f3fe31ecb49c0p-1, 0x1.8be202d26c740p-1, -0x1.14eacb1ad02ddp-1,
       0x1.52cac2370f207p-2, -0x1.645fd8a4bf99fp-3, 0x1.38dbd2c91da6bp-4, -0x1.b00c052a43cebp-6,
       0x1.908f47044d0c6p-8, -0x1.269b56d303037p-12, -0x1.dd283acdec9e2p-12, 0x1.72cddd92ef232p-13,
@@ -25,18 +25,33 @@ inline double erfc_curve(double t) {
       -0x1.06f3302aadde7p-26, -0x1.feb66843fee11p-31, 0x1.c7049e88009b1p-31);
 }
 
+// e^(x^2) * erfc x = value * (1 + low)
 template <class Real>
-inline Real erfc_of_size(Real size, Real middle) {
-  const Real square = size * size, square_low = fused(size, size, -square);
-  const auto n = twos_in_exp(-square);
-  const Real r = exp_rest(-square, n) - square_low, growth = fused(r * r, exp_curve(r), r);
+struct scaled_erfc {
+  Real value, low;
+};
+template <class Real>
+inline scaled_erfc<Real> erfcx_of_size(Real size, Real middle) {
   // All of the curve is of this inverse, which is that of another x; the logarithm's derivative
   // leads back from there (2 / sqrt(pi) at zero, about as much as it needs to be elsewhere).
   const Real sum = size + middle, sum_low = size - (sum - middle), inverse = Real(1) / sum;
   const Real off = fused(-inverse, sum_low, fused(-inverse, sum, Real(1)));
   const Real back = off * (inverse * (Real(0x1.20dd76p+0) * middle * middle));
-  const Real curve = erfc_curve(fused(Real(-2) * middle, inverse, Real(1))) * inverse;
-  return scaled(fused(curve, growth + fused(growth, back, back), curve), n.bits);
+  return {erfc_curve(fused(Real(-2) * middle, inverse, Real(1))) * inverse, back};
+}
+// Of `size` and something that only its square has, halved `halves` times.
+template <class Real>
+inline Real erfc_of_square(Real size, Real square, Real square_low, Real middle, int halves) {
+  const auto n = twos_in_exp(-square);
+  const Real r = exp_rest(-square, n) - square_low, growth = fused(r * r, exp_curve(r), r);
+  const auto curve = erfcx_of_size(size, middle);
+  const Real rest = growth + fused(growth, curve.low, curve.low);
+  return scaled(fused(curve.value, rest, curve.value), n.bits - halves);
+}
+template <class Real>
+inline Real erfc_of_size(Real size, Real middle) {
+  const Real square = size * size;
+  return erfc_of_square(size, square, fused(size, size, -square), middle, 0);
 }
 template <class Real>
 inline Real erfc_on_both_sides(Real x, Real middle, Real last) {
@@ -45,6 +60,43 @@ inline Real erfc_on_both_sides(Real x, Real middle, Real last) {
 }
 inline float erfc(float x) { return erfc_on_both_sides(x, erfc_middle_f, erfc_last_f); }
 inline double erfc(double x) { return erfc_on_both_sides(x, erfc_middle_d, erfc_last_d); }
+
+// That of -x / sqrt(2), halved. The product has two parts, too.
+template <class Real>
+inline Real normcdf_up_to(Real most, Real x, Real root, Real root_low, Real middle) {
+  const Real size = clamped(size_of(x), Real(0), most), part = size * root;
+  const Real part_low = fused(size, root, -part) + size * root_low, square = part * part;
+  const Real square_low = fused(Real(2) * part, part_low, fused(part, part, -square));
+  const Real value = erfc_of_square(part, square, square_low, middle, 1);
+  return x > Real(0) ? Real(1) - value : value;
+}
+inline float normcdf(float x) {
+  return normcdf_up_to(14.4f, x, 0x1.6a09e6p-1f, 0x1.9fcef4p-27f, erfc_middle_f);
+}
+inline double normcdf(double x) {
+  return normcdf_up_to(38.6, x, 0x1.6a09e667f3bcdp-1, -0x1.bdd3413b26456p-55, erfc_middle_d);
+}
+
+// e^(x^2) * erfc x. Beyond `last` a series of z = 1 / x^2, divided by x; below zero it is
+// 2 * e^(x^2) less that of -x, and infinite from -most on.
+inline float erfcx_series(float z) { return polynomial(z, -0.5f, 0.75f, -1.875f, 6.5625f); }
+inline double erfcx_series(double z) {
+  return polynomial(z, -0.5, 0.75, -1.875, 6.5625, -29.53125, 162.421875, -1055.7421875);
+}
+template <class Real>
+inline Real erfcx_up_to(Real last, Real most, Real x, Real middle) {
+  const Real size = size_of(x), inverse = Real(1) / size, z = inverse * inverse;
+  const auto curve = erfcx_of_size(size, middle);
+  const Real lead = inverse * Real(0x1.20dd750429b6dp-1);
+  const Real near = fused(curve.value, curve.low, curve.value);
+  const Real above = size > last ? fused(lead, z * erfcx_series(z), lead) : near;
+  const Real part = size > most ? most : size, square = part * part;
+  const auto n = twos_in_exp(square);
+  const Real grown = exp_of_rest(exp_rest(square, n) + fused(part, part, -square));
+  return x < Real(0) ? scaled(grown, n.bits + 1) - above : above;
+}
+inline float erfcx(float x) { return erfcx_up_to(erfc_last_f, 9.5f, x, erfc_middle_f); }
+inline double erfcx(double x) { return erfcx_up_to(erfc_last_d, 26.7, x, erfc_middle_d); }
 
 inline double erf(double x) {
   const double size = size_of(x), z = x * x;

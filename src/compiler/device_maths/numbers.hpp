@@ -52,6 +52,11 @@ template <class Real, class... More>
 inline Real polynomial(Real x, Real first, More... more) {
   return in_pairs(x, std::array<Real, 1 + sizeof...(more)>{first, more...});
 }
+// The last two steps one after the other: what pairs round off is mostly of the first ones.
+template <class Real, class... More>
+inline Real fine_polynomial(Real x, Real first, Real second, More... more) {
+  return fused(x, fused(x, polynomial(x, more...), second), first);
+}
 
 // The integer next to a number below 2^21 or 2^50: added to this, it is in the last bits.
 constexpr float shifter_f = 0x1.8p23f;

@@ -1,5 +1,7 @@
-// The cube root, and the root of a sum of squares.
+// The cube root, and what is one divided by it.
 #pragma once
+
+#include <type_traits>
 
 #include "logarithm.hpp"
 
@@ -17,13 +19,21 @@ inline double inverse_cbrt(double r) {
 }
 inline float power_of_two(whole_f n) { return power_of_two(static_cast<std::int32_t>(n.bits)); }
 inline double power_of_two(whole_d n) { return power_of_two(static_cast<std::int64_t>(n.bits)); }
+inline float power_of_two_less(whole_f n) {
+  return power_of_two(-static_cast<std::int32_t>(n.bits));
+}
+inline double power_of_two_less(whole_d n) {
+  return power_of_two(-static_cast<std::int64_t>(n.bits));
+}
 
-// x = a * 8^third with a between 1/3 and 3. From t, nearly a^(-1/3), comes y = a * t^2, and what is
-// missing from e = y * t - 1: (1 + e)^(-2/3) = 1 - 2 e / 3 + 5 e^2 / 9. The error of y is in e too,
-// so that a third of it remains.
+// x = a * 8^third with a between 1/3 and 3, and t is nearly a^(-1/3).
+template <class Real, class Whole>
+struct cube_parts {
+  Whole third;
+  Real a, t;
+};
 template <class Real>
-inline Real cbrt(Real x) {
-  const Real size = size_of(x);
+inline auto in_cubes(Real size) {
   const auto s = split(size);
   const auto third = nearest(s.k * Real(0x1.5555555555555p-2));
   const Real left = fused(third.value, Real(-3), s.k);
@@ -31,28 +41,35 @@ inline Real cbrt(Real x) {
   const Real root = left > Real(0)   ? Real(0x1.965fea53d6e3dp-1)
                     : left < Real(0) ? Real(0x1.428a2f98d728bp+0)
                                      : Real(1);
-  const Real a = fused(s.r, factor, factor), t = inverse_cbrt(s.r) * root;
+  return cube_parts<Real, std::remove_const_t<decltype(third)>>{third, fused(s.r, factor, factor),
+                                                                inverse_cbrt(s.r) * root};
+}
+
+// From t comes y = a * t^2, and what is missing from e = y * t - 1:
+// (1 + e)^(-2/3) = 1 - 2 e / 3 + 5 e^2 / 9. The error of y is in e too, so that a third of it
+// remains.
+template <class Real>
+inline Real cbrt(Real x) {
+  const Real size = size_of(x);
+  const auto [third, a, t] = in_cubes(size);
   const Real y = a * (t * t), e = fused(y, t, Real(-1));
   const Real missing = e * fused(e, Real(0x1.1c71c71c71c72p-1), Real(-0x1.5555555555555p-1));
   const Real result = fused(y, missing, y) * power_of_two(third);
   const bool ordinary = (size > Real(0)) & (size < Real(__builtin_inff()));
   return ordinary ? with_sign_of(x, result) : x;
 }
-
+// (1 + e)^(-1/3) = 1 - e / 3 + 2 e^2 / 9, and what rounding takes from y is made good.
 template <class Real>
-inline Real hypot_scaled(Real x, Real y, Real bound, Real factor) {
-  const Real a = size_of(x), b = size_of(y), infinity = __builtin_inff();
-  // Squares neither overflow nor lose bits that count. NaN is none of these.
-  const bool large = (a > bound) | (b > bound);
-  const bool small = (a < Real(1) / bound) & (b < Real(1) / bound);
-  const Real scale = large ? Real(1) / factor : small ? factor : Real(1);
-  const Real back = large ? factor : small ? Real(1) / factor : Real(1);
-  const Real u = a * scale, v = b * scale;
-  const Real result = root_of(fused(u, u, v * v)) * back;
-  const bool infinite = (a == infinity) | (b == infinity);
-  return infinite ? infinity : result;
+inline Real rcbrt(Real x) {
+  const Real size = size_of(x);
+  const auto [third, a, t] = in_cubes(size);
+  const Real square = t * t, y = a * square;
+  const Real y_low = fused(a, square, -y) + a * fused(t, t, -square);
+  const Real e = fused(y_low, t, fused(y, t, Real(-1)));
+  const Real missing = e * fused(e, Real(0x1.c71c71c71c71cp-3), Real(-0x1.5555555555555p-2));
+  const Real result = fused(t, missing, t) * power_of_two_less(third);
+  const bool ordinary = (size > Real(0)) & (size < Real(__builtin_inff()));
+  return ordinary ? with_sign_of(x, result) : Real(1) / x;
 }
-inline float hypot(float x, float y) { return hypot_scaled(x, y, 0x1p50f, 0x1p100f); }
-inline double hypot(double x, double y) { return hypot_scaled(x, y, 0x1p500, 0x1p600); }
 
 }  // namespace sb::maths

@@ -28,6 +28,8 @@ namespace {
 
 constexpr StringLiteral prefix = "__sb_maths_";
 constexpr StringLiteral rare_prefix = "__sb_maths_rare_";
+// What the C library has not: special_functions.h declares it.
+constexpr StringLiteral special_prefix = "__streambed_";
 constexpr StringLiteral interleave_count = "llvm.loop.interleave.count";
 constexpr StringLiteral vector_width = "llvm.loop.vectorize.width";
 constexpr unsigned chains_together = 4;
@@ -71,20 +73,35 @@ StringRef name_of(Intrinsic::ID id) {
       return "tanh";
     case Intrinsic::pow:
       return "pow";
+    case Intrinsic::ldexp:
+      return "ldexp";
     default:
       return "";
   }
 }
 
-// The C library's name of what is called, or nothing.
+bool calls_special(const CallBase& call) {
+  const Function* callee = call.getCalledFunction();
+  return callee && callee->isDeclaration() && callee->getName().starts_with(special_prefix);
+}
+
+// The library's name of what is called, mostly that of the C library, or nothing.
 std::string called_function(const CallBase& call) {
   const Function* callee = call.getCalledFunction();
+  if (!callee || !callee->isDeclaration()) {
+    return "";
+  }
+  StringRef plain = callee->getName();
+  if (plain.consume_front(special_prefix)) {
+    return plain.str();
+  }
   Type* type = call.getType();
-  if (!callee || !callee->isDeclaration() || (!type->isFloatTy() && !type->isDoubleTy())) {
+  const bool whole = plain == "ilogb" || plain == "ilogbf";
+  if (!whole && !type->isFloatTy() && !type->isDoubleTy()) {
     return "";
   }
   if (!callee->isIntrinsic()) {
-    return call.isNoBuiltin() ? "" : callee->getName().str();
+    return call.isNoBuiltin() ? "" : plain.str();
   }
   StringRef name = name_of(callee->getIntrinsicID());
   return name.empty() || type->isDoubleTy() ? name.str() : (name + "f").str();
@@ -330,14 +347,19 @@ void erase_unused(Module& module) {
 
 PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analyses) {
   std::unique_ptr<Module> library;
-  std::vector<CallBase*> calls;
+  std::vector<CallBase*> calls, kept;
   for (Function& function : module) {
-    if (function.isDeclaration() || is_counted(function) || function.hasOptNone() ||
-        !fuses_products(function)) {
+    if (function.isDeclaration()) {
       continue;
     }
-    call_remainders(function);
-    for (CallBase* call : calls_in(function, [](auto& c) { return !called_function(c).empty(); })) {
+    // Calls stay calls there, but somebody has to be called.
+    const bool keeps = is_counted(function) || function.hasOptNone() || !fuses_products(function);
+    if (!keeps) {
+      call_remainders(function);
+    }
+    for (CallBase* call : calls_in(function, [&](auto& c) {
+           return keeps ? calls_special(c) : !called_function(c).empty();
+         })) {
       if (!library) {
         library = load_library(module.getContext());
       }
@@ -346,12 +368,12 @@ PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analy
       if (ours && ours->getFunctionType() == call->getFunctionType()) {
         call->setCalledFunction(module.getOrInsertFunction(name, ours->getFunctionType()));
         call->setAttributes({});
-        calls.push_back(call);
+        (keeps ? kept : calls).push_back(call);
       }
     }
   }
   choose_registers(module, calls);
-  if (calls.empty()) {
+  if (calls.empty() && kept.empty()) {
     return PreservedAnalyses::all();
   }
   for (const char* foreign : {"llvm.module.flags", "llvm.ident", "llvm.linker.options"}) {
@@ -368,7 +390,7 @@ PreservedAnalyses expand_maths::run(Module& module, ModuleAnalysisManager& analy
   long_numbers numbers;
   for (Function& function : module) {
     if (is_ours(function) && !function.isDeclaration()) {
-      adopt(function, *calls.front()->getFunction());
+      adopt(function, *(calls.empty() ? kept : calls).front()->getFunction());
       numbers.collect(function);
       if (is_rare_call(function)) {
         rare.push_back(&function);
@@ -418,25 +440,65 @@ PreservedAnalyses finish_maths::run(Module& module, ModuleAnalysisManager&) {
   return PreservedAnalyses::none();
 }
 
-void split_sine_and_cosine(Module& module) {
-  for (StringRef name : {"sincosf", "sincos"}) {
-    Function* both = module.getFunction(name);
-    if (!both || !both->isDeclaration() || both->arg_size() != 3) {
-      continue;
-    }
-    for (User* user : make_early_inc_range(both->users())) {
-      auto* call = dyn_cast<CallInst>(user);
-      if (!call || call->getCalledFunction() != both) {
-        continue;
-      }
+namespace {
+
+// Calls of a function with results in memory, each of which `replace` takes the place of.
+void replace_calls(Module& module, StringRef name, unsigned arguments,
+                   function_ref<void(IRBuilder<>&, CallInst&)> replace) {
+  Function* function = module.getFunction(name);
+  if (!function || !function->isDeclaration() || function->arg_size() != arguments) {
+    return;
+  }
+  for (User* user : make_early_inc_range(function->users())) {
+    auto* call = dyn_cast<CallInst>(user);
+    if (call && call->getCalledFunction() == function) {
       IRBuilder<> builder(call);
-      Value* angle = call->getArgOperand(0);
-      Value* sine = builder.CreateUnaryIntrinsic(Intrinsic::sin, angle);
-      Value* cosine = builder.CreateUnaryIntrinsic(Intrinsic::cos, angle);
-      builder.CreateStore(sine, call->getArgOperand(1));
-      builder.CreateStore(cosine, call->getArgOperand(2));
+      replace(builder, *call);
       call->eraseFromParent();
     }
+  }
+}
+
+// A function of the library that has no effect.
+Value* special_value(IRBuilder<>& builder, Module& module, const Twine& name, Type* type,
+                     Value* argument) {
+  FunctionCallee callee =
+      module.getOrInsertFunction((special_prefix + name).str(), type, argument->getType());
+  auto* function = cast<Function>(callee.getCallee());
+  function->setDoesNotAccessMemory();
+  function->setDoesNotThrow();
+  function->setWillReturn();
+  return builder.CreateCall(callee, argument);
+}
+
+}  // namespace
+
+void split_results(Module& module) {
+  for (StringRef suffix : {"f", ""}) {
+    replace_calls(module, ("sincos" + suffix).str(), 3, [](IRBuilder<>& builder, CallInst& call) {
+      Value* angle = call.getArgOperand(0);
+      Value* sine = builder.CreateUnaryIntrinsic(Intrinsic::sin, angle);
+      Value* cosine = builder.CreateUnaryIntrinsic(Intrinsic::cos, angle);
+      builder.CreateStore(sine, call.getArgOperand(1));
+      builder.CreateStore(cosine, call.getArgOperand(2));
+    });
+    replace_calls(module, ("frexp" + suffix).str(), 2, [&](IRBuilder<>& builder, CallInst& call) {
+      Value* x = call.getArgOperand(0);
+      Value* exponent =
+          special_value(builder, module, "exponent" + suffix, builder.getInt32Ty(), x);
+      builder.CreateStore(exponent, call.getArgOperand(1));
+      call.replaceAllUsesWith(special_value(builder, module, "mantissa" + suffix, x->getType(), x));
+    });
+    // Nothing is left of an infinity.
+    replace_calls(module, ("modf" + suffix).str(), 2, [](IRBuilder<>& builder, CallInst& call) {
+      Value* x = call.getArgOperand(0);
+      Value* whole = builder.CreateUnaryIntrinsic(Intrinsic::trunc, x);
+      Value* rest =
+          builder.CreateSelect(builder.CreateFCmpOEQ(x, whole), ConstantFP::get(x->getType(), 0.0),
+                               builder.CreateFSub(x, whole));
+      builder.CreateStore(whole, call.getArgOperand(1));
+      call.replaceAllUsesWith(builder.CreateBinaryIntrinsic(Intrinsic::copysign, rest, x));
+    });
   }
 }
 

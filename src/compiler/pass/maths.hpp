@@ -3,7 +3,9 @@
 //
 // Two module passes. The first is behind the simplification of functions, which knows the C
 // library's functions by name (a square for pow(x, 2)), and before loops become vectors. What is
-// counted keeps its calls: a sine is one operation of the device. The second comes last.
+// counted keeps its calls: a sine is one operation of the device. What CUDA has beyond the C
+// library is called by names of ours; where such calls stay, the functions come along. The second
+// comes last.
 #pragma once
 
 #include <llvm/IR/PassManager.h>
@@ -25,7 +27,7 @@ class finish_maths : public llvm::PassInfoMixin<finish_maths> {
   static bool isRequired() { return true; }
 };
 
-// sincosf(x, &s, &c) as a sine and a cosine, which have no effect.
-void split_sine_and_cosine(llvm::Module& module);
+// sincosf(x, &s, &c), frexpf(x, &e) and modff(x, &i) as two functions each, which have no effect.
+void split_results(llvm::Module& module);
 
 }  // namespace sb::pass

@@ -293,7 +293,7 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   lower_inline_asm(module);
   lower_device_library(module);
   lower_arithmetic(module);
-  split_sine_and_cosine(module);
+  split_results(module);
   forget_promised_alignment(module, kernels);
 
   // One flat, canonical function per kernel.

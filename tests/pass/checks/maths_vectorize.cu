@@ -36,6 +36,31 @@
 // CHECK-NOT: {{bl|call}} {{.*}}fmodf{{$}}
 // CHECK: __sb_maths_rare_fmodf
 // CHECK: {{^}}.Lfunc_end
+// CHECK: stirling.entry:
+// CHECK: {{fmla v[0-9]+.4s|mulps|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}lgammaf{{$}}
+// CHECK: __sb_maths_rare_lgammaf
+// CHECK: {{^}}.Lfunc_end
+// CHECK: factorial.entry:
+// CHECK-NOT: {{bl|call}} {{.*}}gamma
+// CHECK: {{fmla v[0-9]+.2d|mulpd|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}gamma
+// CHECK: {{^}}.Lfunc_end
+// CHECK: quantile.entry:
+// CHECK-NOT: {{bl|call}} {{.*}}inv
+// CHECK: {{fmla v[0-9]+.2d|mulpd|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}inv
+// CHECK: {{^}}.Lfunc_end
+// CHECK: scaling.entry:
+// CHECK-NOT: {{bl|call}} {{.*}}ldexp
+// CHECK: {{fmul v[0-9]+.4s|mulps}}
+// CHECK-NOT: {{bl|call}} {{.*}}ldexp
+// CHECK: {{^}}.Lfunc_end
+// CHECK: parts.entry:
+// CHECK-NOT: {{bl|call}} {{.*}}frexp
+// CHECK: {{fcmgt v[0-9]+.2d|cmp.*pd}}
+// CHECK-NOT: {{bl|call}} {{.*}}frexp
+// CHECK: {{^}}.Lfunc_end
 #include "device.h"
 
 extern "C" __device__ float expf(float);
@@ -45,6 +70,12 @@ extern "C" __device__ float atan2f(float, float);
 extern "C" __device__ float fmodf(float, float);
 extern "C" __device__ double erf(double);
 extern "C" __device__ double pow(double, double);
+
+extern "C" __device__ float lgammaf(float);
+extern "C" __device__ double tgamma(double);
+extern "C" __device__ double frexp(double, int*);
+// As special_functions.h has them.
+extern "C" __device__ __attribute__((const)) double __streambed_erfinv(double);
 
 extern "C" __global__ void exponential(const float* x, float* y) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -86,4 +117,33 @@ extern "C" __global__ void power(const double* x, const double* y, double* z) {
 extern "C" __global__ void turns(const float* x, const float* y, float* z) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   z[i] = fmodf(x[i], y[i]);
+}
+
+extern "C" __global__ void stirling(const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = lgammaf(x[i]);
+}
+
+extern "C" __global__ void factorial(const double* x, double* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = tgamma(x[i] + 1);
+}
+
+// No function of the C library.
+extern "C" __global__ void quantile(const double* x, double* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = __streambed_erfinv(x[i]);
+}
+
+extern "C" __global__ void scaling(const float* x, const int* n, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = __builtin_ldexpf(x[i], n[i]);
+}
+
+// Its second result is not of memory then.
+extern "C" __global__ void parts(const double* x, double* y, int* n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  int exponent;
+  y[i] = frexp(x[i], &exponent);
+  n[i] = exponent;
 }
