@@ -74,6 +74,10 @@ SB_UNARY(double, asinh)
 SB_UNARY(double, acosh)
 SB_UNARY(double, atanh)
 SB_UNARY(double, cbrt)
+SB_UNARY(float, j0f)
+SB_UNARY(float, j1f)
+SB_UNARY(float, y0f)
+SB_UNARY(float, y1f)
 SB_UNARY(double, lgamma)
 SB_UNARY(double, tgamma)
 SB_UNARY(double, sinpi)
@@ -85,6 +89,10 @@ SB_UNARY(double, normcdf)
 SB_UNARY(double, erfcx)
 SB_UNARY(double, rcbrt)
 SB_UNARY(double, logb)
+SB_UNARY(double, j0)
+SB_UNARY(double, j1)
+SB_UNARY(double, y0)
+SB_UNARY(double, y1)
 SB_BINARY(float, powf)
 SB_BINARY(double, pow)
 SB_BINARY(float, atan2f)
@@ -289,6 +297,33 @@ long double right_norm(long double x, long double y, double z, double u = 0) {
 }
 double part(long double x, double of) { return static_cast<double>(x) / of; }
 
+// Bessel functions: units up to 8, an absolute error beyond, far below that which CUDA allows. Next
+// to their zeros the right ones have absolute errors themselves.
+template <class Real, class Wide>
+verdict some_bessels(Real (*quick)(Real), Wide (*right)(Wide), double absolute, int count) {
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<Real> near(-8, 8), usual(8, 100), wide(100, 1e6), tiny(0, 1e-3);
+  verdict found;
+  const auto add = [&](Real x) {
+    const Wide exact = right(x);
+    const Real got = quick(x), want = static_cast<Real>(exact);
+    const double off = static_cast<double>(std::fabs(got - exact));
+    const double allowed = std::fabs(x) < 8 ? std::numeric_limits<Wide>::epsilon() : absolute;
+    if (!(off <= allowed)) found.add(got, want, x, 0);
+  };
+  for (int i = 0; i < count; ++i)
+    for (const Real x : {near(random), near(random), usual(random), wide(random), tiny(random)}) {
+      add(x);
+      add(std::ldexp(x, static_cast<int>(random() % 64) - 40));
+    }
+  for (const Real x : {Real(0), Real(HUGE_VAL), Real(std::nan("")), Real(1e30), Real(8), Real(4),
+                       std::numeric_limits<Real>::denorm_min(), std::numeric_limits<Real>::min()}) {
+    add(x);
+    add(-x);
+  }
+  return found;
+}
+
 // What has an exponent as its argument or its result.
 template <class Real>
 verdict some_exponents(Real (*by)(Real, int), Real (*by_long)(Real, long), int (*exponent)(Real),
@@ -454,6 +489,13 @@ int main(int count, char** words) {
   SB_LENGTH(rnorm3d, 1 / right_norm(x, y, part(y, 3)), 1);
   SB_LENGTH(norm4d, right_norm(x, y, part(x, 3), part(y, 7)), 2);
   SB_LENGTH(rnorm4d, 1 / right_norm(x, y, part(y, 3), part(x, 7)), 1);
+#define SB_BESSEL(name, right)                                                                  \
+  judge(#name "f", 9, [&] { return some_bessels(__sb_maths_##name##f, ::name, 1e-7, tries); }); \
+  judge(#name, 7, [&] { return some_bessels(__sb_maths_##name, right, 1e-15, tries); })
+  SB_BESSEL(j0, ::j0l);
+  SB_BESSEL(j1, ::j1l);
+  SB_BESSEL(y0, ::y0l);
+  SB_BESSEL(y1, ::y1l);
 #define SB_EXPONENTS(f)                                                                    \
   judge("exponents" #f, 0, [&] {                                                           \
     return some_exponents(__sb_maths_ldexp##f, __sb_maths_scalbln##f, __sb_maths_ilogb##f, \

@@ -133,6 +133,60 @@ def fit_erfinv_tail(middle, first, last, count, double):
                     lambda s: inverse_erfc(s * s) / s, first, last, count, double)
 
 
+# Bessel functions of the order n, and where they are zero.
+ZEROS = {"j0": (2.4, 5.5), "j1": (3.8, 7.0), "y0": (0.89, 3.96, 7.09), "y1": (2.2, 5.43)}
+
+
+def bessel(name):
+    order = int(name[1])
+    return (lambda x: mp.besselj(order, x)) if name[0] == "j" else (lambda x: mp.bessely(order, x))
+
+
+@functools.cache
+def zero(name, number):
+    return mp.findroot(bessel(name), mpf(ZEROS[name][number]))
+
+
+def fit_of_square(middle, function, last, count):
+    """A polynomial of x^2 - middle, from zero on."""
+    def of_variable(t):
+        return function(mp.sqrt(t + middle))
+    return fit(of_variable, lambda t: 1 / of_variable(t), steps(0, count), mpf("1e-12") - middle, mpf(last)**2 - middle,
+               True)
+
+
+def fit_from_zeros(name, middle, numbers, first, last, count):
+    """A polynomial of x - middle, that of a Bessel function divided by its distances from zeros."""
+    def rest(x):
+        return bessel(name)(x) / mp.fprod(x - zero(name, number) for number in numbers)
+    return fit_over(lambda x: x - middle, lambda t: t + middle, rest, first, last, count, True)
+
+
+def fit_y_part(order, last, count):
+    """What y0 and y1 are besides logarithm and pole."""
+    def rest(x):
+        j, y = mp.besselj(order, x), mp.bessely(order, x)
+        if order == 0:
+            least = zero("y0", 0)
+            return (y - 2 / mp.pi * mp.log(x / least) * j) / (x * x - least**2)
+        return (y - 2 / mp.pi * (mp.log(x) * j - 1 / x)) / x
+    return fit_of_square(mpf(0), rest, last, count)
+
+
+def fit_far(order, wanted, count):
+    """j x = sqrt(2 / (pi * x)) * (p * cos(x - turn) - q / x * sin(x - turn)), y x the same with sine and cosine,
+    polynomials of 1 / x^2."""
+    def part(z):
+        x = 1 / mp.sqrt(z)
+        angle = x - mp.pi * (2 * order + 1) / 4
+        j, y = mp.besselj(order, x), mp.bessely(order, x)
+        scale = mp.sqrt(mp.pi * x / 2)
+        if wanted == "p":
+            return scale * (j * mp.cos(angle) + y * mp.sin(angle))
+        return scale * x * (y * mp.cos(angle) - j * mp.sin(angle))
+    return fit(part, lambda z: mpf(1), steps(0, count), mpf("1e-6"), one / 64, True)
+
+
 # (f(x) - what is exact) / a power of x, so that powers begin at zero.
 POLYNOMIALS = {
     # e^r = 1 + r + r^2 * p(r)
@@ -226,6 +280,23 @@ POLYNOMIALS = {
     "erfinv_d": lambda: fit_erfinv_middle(6, 24, True),
     "erfinv_tail_d": lambda: fit_erfinv_tail(0.5625, 2.44, 4.6, 21, True),
     "erfinv_far_d": lambda: fit_erfinv_tail(0.328125, 4.59, 27.4, 22, True),
+    # j0 x = (x^2 - z^2) * p(x^2 - 8) up to 4, (x - z) * p(x - 6) up to 8, for its zeros z; the other ones alike
+    "j0_low_d": lambda: fit_of_square(mpf(8), lambda x: mp.besselj(0, x) / (x * x - zero("j0", 0)**2), 4, 14),
+    "j0_high_d": lambda: fit_from_zeros("j0", 6, (1,), 4, 8, 19),
+    "j1_low_d": lambda: fit_of_square(mpf(10), lambda x: mp.besselj(1, x) / x / (x * x - zero("j1", 0)**2), 4.6, 14),
+    "j1_high_d": lambda: fit_from_zeros("j1", mpf("6.25"), (1,), 4.6, 8, 18),
+    # y0 x = 2 / pi * log(x / z) * j0 x + (x^2 - z^2) * p(x^2) for its first zero z, y1 x without that, and their j x
+    "y0_low_d": lambda: fit_y_part(0, 2.21, 12),
+    "y0_high_d": lambda: fit_from_zeros("y0", mpf("5.0625"), (1, 2), 2.2, 8, 32),
+    "j0_small_d": lambda: fit_of_square(mpf(0), bessel("j0"), 2.21, 11),
+    "y1_low_d": lambda: fit_y_part(1, 1.61, 11),
+    "y1_middle_d": lambda: fit_from_zeros("y1", mpf("2.75"), (0,), 1.6, 4, 26),
+    "y1_high_d": lambda: fit_from_zeros("y1", 6, (1,), 4, 8, 20),
+    "j1_small_d": lambda: fit_of_square(mpf(0), lambda x: mp.besselj(1, x) / x, 1.61, 10),
+    "p0_d": lambda: fit_far(0, "p", 12),
+    "q0_d": lambda: fit_far(0, "q", 12),
+    "p1_d": lambda: fit_far(1, "p", 12),
+    "q1_d": lambda: fit_far(1, "q", 12),
 }
 
 

@@ -10,6 +10,7 @@
 #include "angle.hpp"
 #include "arc.hpp"
 #include "area.hpp"
+#include "bessel.hpp"
 #include "exponent.hpp"
 #include "exponential.hpp"
 #include "gamma.hpp"
@@ -74,6 +75,17 @@ SB_RARE float __sb_maths_rare_lgammaf(int rare, float x, float quick) {
 SB_RARE double __sb_maths_rare_lgamma(int rare, double x, double quick) {
   return rare != 0 ? ::lgamma(x) : quick;
 }
+#define SB_RARE_BESSEL(name)                                                \
+  SB_RARE float __sb_maths_rare_##name##f(int rare, float x, float quick) { \
+    return rare != 0 ? ::name##f(x) : quick;                                \
+  }                                                                         \
+  SB_RARE double __sb_maths_rare_##name(int rare, double x, double quick) { \
+    return rare != 0 ? ::name(x) : quick;                                   \
+  }
+SB_RARE_BESSEL(j0)
+SB_RARE_BESSEL(j1)
+SB_RARE_BESSEL(y0)
+SB_RARE_BESSEL(y1)
 
 namespace {
 int is_far(float x) { return sb::maths::size_of(x) > sb::maths::largest_angle_f; }
@@ -185,6 +197,19 @@ SB_MATHS float __sb_maths_lgammaf(float x) {
 SB_MATHS double __sb_maths_lgamma(double x) {
   return __sb_maths_rare_lgamma(!sb::maths::has_plain_lgamma(x), x, sb::maths::quick_lgamma(x));
 }
+
+#define SB_BESSEL(name)                                                                    \
+  SB_MATHS float __sb_maths_##name##f(float x) {                                           \
+    return __sb_maths_rare_##name##f(!sb::maths::has_plain_bessel(x), x,                   \
+                                     static_cast<float>(sb::maths::name(x)));              \
+  }                                                                                        \
+  SB_MATHS double __sb_maths_##name(double x) {                                            \
+    return __sb_maths_rare_##name(!sb::maths::has_plain_bessel(x), x, sb::maths::name(x)); \
+  }
+SB_BESSEL(j0)
+SB_BESSEL(j1)
+SB_BESSEL(y0)
+SB_BESSEL(y1)
 
 #define SB_LEFT_OVER(real, name, base)                                        \
   SB_MATHS real __sb_maths_##name(real x, real y) {                           \

@@ -61,6 +61,11 @@
 // CHECK: {{fcmgt v[0-9]+.2d|cmp.*pd}}
 // CHECK-NOT: {{bl|call}} {{.*}}frexp
 // CHECK: {{^}}.Lfunc_end
+// CHECK: drum.entry:
+// CHECK: {{fmla v[0-9]+.2d|mulpd|vfmadd}}
+// CHECK-NOT: {{bl|call}} {{.*}}j0f{{$}}
+// CHECK: __sb_maths_rare_j0f
+// CHECK: {{^}}.Lfunc_end
 #include "device.h"
 
 extern "C" __device__ float expf(float);
@@ -72,6 +77,7 @@ extern "C" __device__ double erf(double);
 extern "C" __device__ double pow(double, double);
 
 extern "C" __device__ float lgammaf(float);
+extern "C" __device__ float j0f(float);
 extern "C" __device__ double tgamma(double);
 extern "C" __device__ double frexp(double, int*);
 // As special_functions.h has them.
@@ -146,4 +152,9 @@ extern "C" __global__ void parts(const double* x, double* y, int* n) {
   int exponent;
   y[i] = frexp(x[i], &exponent);
   n[i] = exponent;
+}
+
+extern "C" __global__ void drum(const float* x, float* y) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  y[i] = j0f(x[i]);
 }
