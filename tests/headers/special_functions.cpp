@@ -13,6 +13,8 @@ SB_EACH(erfinv)
 SB_EACH(erfcinv)
 SB_EACH(normcdfinv)
 SB_EACH(normcdf)
+SB_EACH(cyl_bessel_i0)
+SB_EACH(cyl_bessel_i1)
 #define SB_SEVERAL(name, parameters, ...) \
   double __sb_maths_##name parameters;    \
   double __streambed_##name parameters;   \

@@ -50,6 +50,8 @@ SB_UNARY(float, normcdfinvf)
 SB_UNARY(float, normcdff)
 SB_UNARY(float, erfcxf)
 SB_UNARY(float, rcbrtf)
+SB_UNARY(float, cyl_bessel_i0f)
+SB_UNARY(float, cyl_bessel_i1f)
 SB_UNARY(float, logbf)
 SB_UNARY(double, exp)
 SB_UNARY(double, exp2)
@@ -88,6 +90,8 @@ SB_UNARY(double, normcdfinv)
 SB_UNARY(double, normcdf)
 SB_UNARY(double, erfcx)
 SB_UNARY(double, rcbrt)
+SB_UNARY(double, cyl_bessel_i0)
+SB_UNARY(double, cyl_bessel_i1)
 SB_UNARY(double, logb)
 SB_UNARY(double, j0)
 SB_UNARY(double, j1)
@@ -424,6 +428,8 @@ int main(int count, char** words) {
   SB_BEYOND_FLOAT(normcdf, 5);
   SB_BEYOND_FLOAT(erfcx, 4);
   SB_BEYOND_FLOAT(rcbrt, 1);
+  SB_BEYOND_FLOAT(cyl_bessel_i0, 6);
+  SB_BEYOND_FLOAT(cyl_bessel_i1, 6);
 #define SB_DOUBLE(name, allowed) \
   judge(#name, allowed, [&] { return some_doubles(__sb_maths_##name, name##l, tries); })
   SB_DOUBLE(exp, 1);
@@ -463,6 +469,8 @@ int main(int count, char** words) {
   SB_BEYOND_DOUBLE(normcdf, 5);
   SB_BEYOND_DOUBLE(erfcx, 4);
   SB_BEYOND_DOUBLE(rcbrt, 1);
+  SB_BEYOND_DOUBLE(cyl_bessel_i0, 6);
+  SB_BEYOND_DOUBLE(cyl_bessel_i1, 6);
 #define SB_PAIR(name, some, right, allowed) \
   judge(#name, allowed, [&] { return some(__sb_maths_##name, right, tries); })
   SB_PAIR(powf, some_powers, ::pow, 1);

@@ -76,4 +76,24 @@ inline long double normcdfinv(long double y) {
   return -1.41421356237309504880168872420969808L * erfcinv(2 * y);
 }
 
+// The power series, whose terms all have one sign, then the asymptotic one.
+inline long double modified_bessel(int order, long double x) {
+  if (!(x > 40)) {
+    long double term = order == 0 ? 1 : x / 2, sum = term;
+    for (int k = 1; k < 150; ++k)
+      sum += term *= x * x / 4 / (static_cast<long double>(k) * (k + order));
+    return sum;
+  }
+  long double term = 1, sum = 1;
+  for (int k = 1; k < 40; ++k) {
+    const long double odd = 2 * k - 1;
+    sum += term *= (odd * odd - 4 * order) / (8 * k * x);
+  }
+  return std::isinf(x) ? x : std::exp(x) / std::sqrt(2 * pi * x) * sum;
+}
+inline long double cyl_bessel_i0(long double x) { return modified_bessel(0, std::fabs(x)); }
+inline long double cyl_bessel_i1(long double x) {
+  return std::copysign(modified_bessel(1, std::fabs(x)), x);
+}
+
 }  // namespace sb::references

@@ -166,6 +166,8 @@ int main() {
   FLOAT(normcdf, 5);
   FLOAT(erfcx, 4);
   FLOAT(rcbrt, 1);
+  FLOAT(cyl_bessel_i0, 6);
+  FLOAT(cyl_bessel_i1, 6);
   FLOAT(logb, 0);
   FLOAT(j0, 9);
   FLOAT(j1, 9);
@@ -230,6 +232,8 @@ int main() {
   BEYOND(normcdf, 5);
   BEYOND(erfcx, 4);
   BEYOND(rcbrt, 1);
+  BEYOND(cyl_bessel_i0, 6);
+  BEYOND(cyl_bessel_i1, 6);
   check<double>(
       "sincospi", 2,
       [] __device__(double x) {

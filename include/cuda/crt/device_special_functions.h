@@ -16,6 +16,8 @@ SB_SPECIAL_FNS(erfinv)
 SB_SPECIAL_FNS(erfcinv)
 SB_SPECIAL_FNS(normcdfinv)
 SB_SPECIAL_FNS(normcdf)
+SB_SPECIAL_FNS(cyl_bessel_i0)
+SB_SPECIAL_FNS(cyl_bessel_i1)
 #undef SB_SPECIAL_FNS
 #undef SB_SPECIAL_FN
 

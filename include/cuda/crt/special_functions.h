@@ -61,6 +61,8 @@ SB_BOTH_FN float erfinv(float x) { return erfinvf(x); }
 SB_BOTH_FN float erfcinv(float x) { return erfcinvf(x); }
 SB_BOTH_FN float normcdfinv(float x) { return normcdfinvf(x); }
 SB_BOTH_FN float normcdf(float x) { return normcdff(x); }
+SB_BOTH_FN float cyl_bessel_i0(float x) { return cyl_bessel_i0f(x); }
+SB_BOTH_FN float cyl_bessel_i1(float x) { return cyl_bessel_i1f(x); }
 
 SB_BOTH_FN float norm3df(float a, float b, float c) {
   const float p[3] = {a, b, c};
@@ -96,53 +98,6 @@ SB_BOTH_FN void sincospif(float x, float* sine, float* cosine) {
 SB_BOTH_FN float sinpi(float x) { return sinpif(x); }
 SB_BOTH_FN float cospi(float x) { return cospif(x); }
 SB_BOTH_FN void sincospi(float x, float* sine, float* cosine) { sincospif(x, sine, cosine); }
-
-/* Modified Bessel functions of order 0 and 1: the power series, whose terms all have one sign, kept
-   in two parts each; for large arguments the asymptotic one. */
-SB_BOTH_FN double __sb_bessel_i(int order, double size) {
-  if (size < 20.0) {
-    const double q = 0.25 * size * size;
-    const double q_low = 0.25 * __builtin_fma(size, size, -4.0 * q);
-    double term = order == 0 ? 1.0 : 0.5 * size, term_low = 0.0;
-    double sum = term, sum_low = 0.0;
-    for (int k = 1; k < 200 && term > sum * 1e-18; ++k) {
-      const double divisor = static_cast<double>(k) * (k + order);
-      const double product = term * q;
-      const double low = __builtin_fma(term, q, -product) + term * q_low + term_low * q;
-      term = product / divisor;
-      term_low = (__builtin_fma(-term, divisor, product) + low) / divisor;
-      const double next = sum + term;
-      sum_low += (term - (next - sum)) + term_low;
-      sum = next;
-    }
-    return sum + sum_low;
-  }
-  if (!(size < 720.0)) return size + __builtin_inf();
-  const double mu = 4.0 * order * order;
-  double term = 1.0, rest = 0.0;
-  for (int k = 1; k < 40; ++k) {
-    const double odd = 2.0 * k - 1.0;
-    const double next = term * -(mu - odd * odd) / (8.0 * k * size);
-    if (__builtin_fabs(next) < 1e-18 || __builtin_fabs(next) > __builtin_fabs(term)) break;
-    term = next;
-    rest += term;
-  }
-  const double half = size < 700.0 ? 1.0 : exp(0.5 * size);
-  const double scale = size < 700.0 ? exp(size) : half;
-  return half * ((1.0 + rest) / __builtin_sqrt(6.28318530717958623200 * size)) * scale;
-}
-SB_BOTH_FN double cyl_bessel_i0(double x) { return __sb_bessel_i(0, __builtin_fabs(x)); }
-SB_BOTH_FN double cyl_bessel_i1(double x) {
-  return __builtin_copysign(__sb_bessel_i(1, __builtin_fabs(x)), x);
-}
-SB_BOTH_FN float cyl_bessel_i0f(float x) {
-  return static_cast<float>(cyl_bessel_i0(static_cast<double>(x)));
-}
-SB_BOTH_FN float cyl_bessel_i1f(float x) {
-  return static_cast<float>(cyl_bessel_i1(static_cast<double>(x)));
-}
-SB_BOTH_FN float cyl_bessel_i0(float x) { return cyl_bessel_i0f(x); }
-SB_BOTH_FN float cyl_bessel_i1(float x) { return cyl_bessel_i1f(x); }
 
 /* float overloads of what the C library has only for double. */
 SB_BOTH_FN float exp10(float x) { return exp10f(x); }

@@ -187,6 +187,21 @@ def fit_far(order, wanted, count):
     return fit(part, lambda z: mpf(1), steps(0, count), mpf("1e-6"), one / 64, True)
 
 
+def fit_growing(order, last, count, double):
+    """The modified Bessel function of x, divided by x if its order is one, as a polynomial of x^2 up to `last`."""
+    def rest(z):
+        x = mp.sqrt(z)
+        return mp.besseli(order, x) / x**order
+    return fit(rest, lambda z: 1 / rest(z), steps(0, count), mpf("1e-9"), mpf(last)**2, double)
+
+
+def fit_grown(order, first, count, double):
+    """The same times e^-x * sqrt(x), as a polynomial of 1 / x beyond `first`."""
+    def rest(v):
+        return mp.besseli(order, 1 / v) * mp.exp(-1 / v) / mp.sqrt(v)
+    return fit(rest, lambda v: 1 / rest(v), steps(0, count), mpf("1e-3"), one / first, double)
+
+
 # (f(x) - what is exact) / a power of x, so that powers begin at zero.
 POLYNOMIALS = {
     # e^r = 1 + r + r^2 * p(r)
@@ -297,6 +312,15 @@ POLYNOMIALS = {
     "q0_d": lambda: fit_far(0, "q", 12),
     "p1_d": lambda: fit_far(1, "p", 12),
     "q1_d": lambda: fit_far(1, "q", 12),
+    # The modified Bessel functions i0 and i1
+    "i0_low_f": lambda: fit_growing(0, 8, 10, False),
+    "i0_high_f": lambda: fit_grown(0, 8, 7, False),
+    "i1_low_f": lambda: fit_growing(1, 8, 10, False),
+    "i1_high_f": lambda: fit_grown(1, 8, 7, False),
+    "i0_low_d": lambda: fit_growing(0, 12, 19, True),
+    "i0_high_d": lambda: fit_grown(0, 12, 17, True),
+    "i1_low_d": lambda: fit_growing(1, 12, 19, True),
+    "i1_high_d": lambda: fit_grown(1, 12, 17, True),
 }
 
 

@@ -19,6 +19,7 @@
 #include "hyperbolic.hpp"
 #include "length.hpp"
 #include "logarithm.hpp"
+#include "modified_bessel.hpp"
 #include "power.hpp"
 #include "quantile.hpp"
 #include "remainder.hpp"
@@ -127,6 +128,8 @@ SB_BOTH(normcdf)
 SB_BOTH(erfcx)
 SB_BOTH(rcbrt)
 SB_BOTH(logb)
+SB_BOTH(cyl_bessel_i0)
+SB_BOTH(cyl_bessel_i1)
 
 #define SB_FLOATS(name) \
   SB_MATHS float __sb_maths_##name##f(float x, float y) { return sb::maths::name(x, y); }
