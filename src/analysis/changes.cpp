@@ -249,11 +249,11 @@ graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
   const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
   const double first_launch = nodes.first_launch_ns(timing);
   const double launch = call_cost_ns(timing, "cudaGraphLaunch");
-  double instantiate =
-      call_cost_ns(timing, "cudaGraphInstantiate") + nodes.instantiate_ns(timing) + first_launch;
-  if (shortest_call(t, "cudaGraphInstantiate") == never) instantiate += timing.first_graph_ns;
+  const bool has_graphs = shortest_call(t, "cudaGraphInstantiate") != never;
   graph_costs costs{
-      .instantiate = rounded_ns(instantiate),
+      .instantiate = rounded_ns(call_cost_ns(timing, "cudaGraphInstantiate") +
+                                nodes.instantiate_ns(timing) + first_launch),
+      .first_graph = has_graphs ? 0 : rounded_ns(timing.first_graph_ns),
       .launch = rounded_ns(launch + nodes.launch_ns(timing)),
       .update = rounded_ns(call_cost_ns(timing, "cudaGraphExecUpdate") + nodes.update_ns(timing)),
       .gap = rounded_ns(timing.graph_gap_ns)};

@@ -66,6 +66,7 @@ void pin(const trace::trace& t, program& p, step_place call, number operation);
 // trace has it, or else as on an H200.
 struct graph_costs {
   nanoseconds instantiate = 0;  // with what the first launch takes longer
+  nanoseconds first_graph = 0;  // of the process, above that; none if the run has graphs
   nanoseconds launch = 0, update = 0;
   nanoseconds first_launch = 0;       // above the others
   nanoseconds captured_call = never;  // the most that one takes

@@ -11,8 +11,10 @@
 #include "cudart/process.hpp"
 #include "cudart/properties.hpp"
 #include "engine/checked_state.hpp"
+#include "engine/device_heap.hpp"
 #include "engine/images.hpp"
 #include "engine/memory.hpp"
+#include "engine/print_fifo.hpp"
 
 namespace sb::cudart {
 namespace {
@@ -49,17 +51,20 @@ constexpr std::size_t round_up(std::size_t value, std::size_t step) {
   return (value + step - 1) / step * step;
 }
 
+constexpr std::size_t any_size = ~std::size_t{0};
+
 struct limit_rule {
   cudaLimit limit;
   std::size_t initial;
   std::size_t step;  // values are rounded up to a multiple
+  std::size_t least = 0, most = any_size;
 };
-// As an H200 reports and rounds them. The depth of device-side synchronisation is gone from CUDA 12
-// on.
+// As an H200 reports and rounds them (h200/limits.tsv). The depth of device-side synchronisation is
+// gone from CUDA 12 on.
 constexpr limit_rule limit_rules[] = {
-    {cudaLimitStackSize, 1024, 16},
-    {cudaLimitPrintfFifoSize, 8650752, 256},
-    {cudaLimitMallocHeapSize, 8388608, 65536},
+    {cudaLimitStackSize, 1024, 16, 0, 512 << 10},
+    {cudaLimitPrintfFifoSize, engine::print_fifo::usual_bytes, 256, 512 << 10},
+    {cudaLimitMallocHeapSize, engine::device_heap::usual_bytes, 65536, 4 << 20},
     {cudaLimitDevRuntimePendingLaunchCount, 2048, 1},
     {cudaLimitMaxL2FetchGranularity, 64, 1},
     {cudaLimitPersistingL2CacheSize, 11796480, 1},
@@ -256,8 +261,18 @@ SB_API cudaError_t CUDARTAPI cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const limit_rule* rule = find_limit(limit);
     if (rule == nullptr) return status::unsupported_limit;
     device_state& state = device_of(current_device());
+    if (value > rule->most) return status::invalid_value;
     const std::lock_guard lock(state.mutex);
-    limit_value(state, *rule) = round_up(value, rule->step);
+    const std::size_t rounded =
+        round_up(std::clamp(value, rule->least, any_size - rule->step), rule->step);
+    // CUDA: too late once a kernel has used it; h200/limits.tsv late.*
+    if (limit == cudaLimitMallocHeapSize &&
+        !the_engine().resize_kernel_heap(current_device(), rounded))
+      return status::invalid_value;
+    if (limit == cudaLimitPrintfFifoSize &&
+        !the_engine().resize_print_buffer(current_device(), rounded))
+      return status::invalid_value;
+    limit_value(state, *rule) = rounded;
     return status::success;
   });
 }

@@ -46,6 +46,7 @@ void block::begin(kernel_run& r, std::uint64_t i) {
     if (accesses != nullptr) accesses->begin(r.threads);
   }
   context.counts = &counts;
+  heap_bytes_ = 0;
   failure = {};
   failed_thread = nullptr;
   failed = false;

@@ -194,6 +194,17 @@ struct alignas(64) block {
     return info->times != abi::thread_times::none && stops() && !has_fibers();
   }
 
+  // Where what its threads next take from the heap of kernels lies, for counts that are the same in
+  // every run: the heap's pieces of one block one after the other, 80 bytes apart at least as on
+  // the device, and those of the blocks in their order.
+  std::uint64_t next_of_heap(std::size_t bytes) {
+    constexpr std::uint64_t begin = std::uint64_t{1} << 63, of_block = 1 << 26, unit = 16;
+    constexpr std::uint64_t least = 80;
+    const std::uint64_t at = begin + number() * of_block + heap_bytes_ % of_block;
+    heap_bytes_ += std::max<std::uint64_t>(least, (bytes + 2 * unit - 1) / unit * unit);
+    return at;
+  }
+
   // The time of the device.
   [[nodiscard]] std::uint64_t now_ns() const { return model_ns != 0 ? model_ns : steady_ns(); }
   // What threads with times of their own are shown of it. None of them sees a time at which one
@@ -233,6 +244,7 @@ struct alignas(64) block {
       }
     }
     if (failure.error != status::success) failure = {};
+    if (heap_bytes_ != 0) heap_bytes_ = 0;
     if ((loop.begin_ns | loop.end_ns | loop.skew_ns | loop.real_ns | loop.waits | loop.thread) != 0)
       loop = {};
     device_thread& t = threads_[0];
@@ -365,7 +377,8 @@ struct alignas(64) block {
   std::uint32_t asking_ = 0;   // lanes of all warps
   std::uint32_t answers_ = 0;  // since all warps were asked
   std::uint32_t count_ = 0;    // threads of the block
-  std::uint32_t fresh_ = 0;    // first thread that has not started
+  std::uint64_t heap_bytes_ = 0;  // that its threads have taken in all
+  std::uint32_t fresh_ = 0;       // first thread that has not started
   std::uint32_t live_ = 0;
   thread_list ready_;
   thread_list at_barrier_;

@@ -392,7 +392,8 @@ void trap(thread_context* self) {
 // --- the rest
 
 void* allocate(thread_context* self, std::size_t bytes) {
-  return block_of(self).run->device->heap.allocate(bytes);
+  block& b = block_of(self);
+  return b.run->device->heap.allocate(bytes, b.next_of_heap(bytes));
 }
 
 void deallocate(thread_context* self, void* pointer) {
@@ -423,8 +424,11 @@ void touch(thread_context* self, const void* address, std::uint32_t bytes, std::
            std::uint32_t place) {
   const block& b = block_of(self);
   if (b.accesses == nullptr) return;
-  b.accesses->touch(self->linear_tid, reinterpret_cast<std::uint64_t>(address), bytes,
-                    static_cast<abi::access_kind>(kind), is_of_block(b, address), place);
+  const bool shared = is_of_block(b, address);
+  const std::uint64_t at = shared ? reinterpret_cast<std::uint64_t>(address)
+                                  : b.run->device->heap.counted(address);
+  b.accesses->touch(self->linear_tid, at, bytes, static_cast<abi::access_kind>(kind), shared,
+                    place);
 }
 
 void spent(thread_context* self, std::uint64_t issued, std::uint64_t steps, std::uint64_t loads) {
@@ -449,7 +453,7 @@ void lock_step(thread_context* self, const void* lock, std::uint32_t event, std:
                std::uint64_t steps, std::uint64_t loads) {
   const block& b = block_of(self);
   if (b.accesses == nullptr || (lock != nullptr && is_of_block(b, lock))) return;
-  b.accesses->lock_step(self->linear_tid, reinterpret_cast<std::uint64_t>(lock),
+  b.accesses->lock_step(self->linear_tid, b.run->device->heap.counted(lock),
                         static_cast<abi::lock_event>(event), {issued, steps, loads});
 }
 

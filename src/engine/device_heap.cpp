@@ -4,40 +4,72 @@
 
 namespace sb::engine {
 
-void* device_heap::allocate(std::size_t bytes) {
+bool device_heap::resize(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (touched_) return false;
+  limit_ = usable(bytes);
+  return true;
+}
+
+void* device_heap::allocate(std::size_t bytes, std::uint64_t counted_as) {
   if (bytes == 0) return nullptr;
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_);
+  touched_ = true;
   if (bytes > limit_ - used_) return nullptr;
   void* address = std::malloc(bytes);
   if (address == nullptr) return nullptr;
-  blocks_.emplace(address, bytes);
+  pieces_.emplace(address, piece{bytes, counted_as});
   used_ += bytes;
+  count_.store(pieces_.size(), std::memory_order_relaxed);
   return address;
 }
 
 bool device_heap::free(void* address) {
   if (address == nullptr) return true;
-  std::lock_guard lock(mutex_);
-  const auto found = blocks_.find(address);
-  if (found == blocks_.end()) return false;
-  used_ -= found->second;
-  blocks_.erase(found);
+  const std::lock_guard lock(mutex_);
+  const auto found = pieces_.find(address);
+  if (found == pieces_.end()) return false;
+  used_ -= found->second.bytes;
+  pieces_.erase(found);
+  count_.store(pieces_.size(), std::memory_order_relaxed);
   std::free(address);
   return true;
 }
 
-bool device_heap::contains(const void* address) {
-  std::lock_guard lock(mutex_);
-  auto after = blocks_.upper_bound(const_cast<void*>(address));
-  if (after == blocks_.begin()) return false;
+device_heap::pieces::const_iterator device_heap::around(const void* address) const {
+  auto after = pieces_.upper_bound(address);
+  if (after == pieces_.begin()) return pieces_.end();
   --after;
-  return static_cast<const char*>(address) < static_cast<char*>(after->first) + after->second;
+  const auto* const end = static_cast<const char*>(after->first) + after->second.bytes;
+  return static_cast<const char*>(address) < end ? after : pieces_.end();
 }
 
+bool device_heap::contains(const void* address) {
+  const std::lock_guard lock(mutex_);
+  return around(address) != pieces_.end();
+}
+
+std::uint64_t device_heap::counted(const void* address) {
+  const auto as_it_is = reinterpret_cast<std::uint64_t>(address);
+  if (count_.load(std::memory_order_relaxed) == 0) return as_it_is;
+  const std::lock_guard lock(mutex_);
+  const auto found = around(address);
+  if (found == pieces_.end() || found->second.counted_as == 0) return as_it_is;
+  return found->second.counted_as + (as_it_is - reinterpret_cast<std::uint64_t>(found->first));
+}
+
+void device_heap::reset() {
+  const std::lock_guard lock(mutex_);
+  clear();
+  limit_ = usable(usual_bytes);
+  touched_ = false;
+}
+
+// Called under the lock.
 void device_heap::clear() {
-  std::lock_guard lock(mutex_);
-  for (const auto& [address, bytes] : blocks_) std::free(address);
-  blocks_.clear();
+  for (const auto& [address, piece] : pieces_) std::free(const_cast<void*>(address));
+  pieces_.clear();
+  count_.store(0, std::memory_order_relaxed);
   used_ = 0;
 }
 

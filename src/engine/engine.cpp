@@ -333,6 +333,7 @@ race_set engine::impl::races_before(const sched::wait_target& target) const {
 status engine::synchronize(const sched::wait_target& target, device_id device) {
   impl& e = *impl_;
   e.let_attend();
+  const print_fifo::reader reads(e.at(device).runtime.prints);
   race_set before;
   {
     impl::guard lock(e.mutex);
@@ -364,6 +365,14 @@ status engine::synchronize(const sched::wait_target& target, device_id device) {
   host_comes_after(before);
   flush_prints(device);
   return sticky_error(device);
+}
+
+bool engine::resize_kernel_heap(device_id device, std::size_t bytes) {
+  return impl_->at(device).runtime.heap.resize(bytes);
+}
+
+bool engine::resize_print_buffer(device_id device, std::size_t bytes) {
+  return impl_->at(device).runtime.prints.resize(bytes);
 }
 
 void engine::flush_prints(device_id device) { impl_->at(device).runtime.prints.flush(stdout); }

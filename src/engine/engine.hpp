@@ -132,6 +132,9 @@ class engine {
   // one.
   status synchronize(const sched::wait_target& target, device_id device);
   void flush_prints(device_id device);
+  // False when a kernel has used it already.
+  bool resize_kernel_heap(device_id device, std::size_t bytes);
+  bool resize_print_buffer(device_id device, std::size_t bytes);
 
   // The error that every call on the device answers after a fault, or success.
   [[nodiscard]] status sticky_error(device_id device) const {

@@ -180,7 +180,8 @@ void engine::impl::reset(device_id device) {
   pool_set::instance().release_all(device);
   memory::instance().release_all(device);
   unload_images(device);
-  runtime.heap.clear();
+  runtime.prints.reset();
+  runtime.heap.reset();
   at(device).reported.store(false);
   runtime.sticky.store(status::success, std::memory_order_release);
 }

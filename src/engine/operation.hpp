@@ -107,6 +107,8 @@ struct foreign_wait_operation {
 
 struct wait_operation {
   command_id record;
+  // In the trace: of the event, for a record that is over and known to nobody any more.
+  std::uint32_t event = event_state::no_number;
 };
 
 // The value that a conditional node looks at; kernels set it.

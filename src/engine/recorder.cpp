@@ -407,6 +407,8 @@ trace::submitted_record recorder::describe(const node& n, const stream_notes& s)
       r.record = n.traced_as - back;
     else if (const node* found = commands_.find(w->record.value))
       r.record = found->recorded.number;
+    else
+      r.event = w->event;
   } else if (std::holds_alternative<foreign_wait_operation>(n.what)) {
     r.name = name_of("an event of another process");
   } else if (const auto* m = std::get_if<marker_operation>(&n.what)) {

@@ -89,6 +89,8 @@ CASES = (
     Case("memory_reuse", "memory_reuse.cu", sections("reuse", "more")),
     Case("memory_refusals", "memory_refusals.cu", sections("capture", "hostfn")),
     Case("memory_waits", "memory_waits.cu", sections("waits", "staging")),
+    Case("limits", "limits.cu", (*sections("set", "late", "loaded"), *(Run(args=tuple(words.split())) for words in
+                                 ("heap 0", "heap 0x4000000", "heap 1", "fifo 0", "fifo 0x1000000")))),
     Case("arrays", "arrays.cu", sections("making", "copies", "boxes", "waits", "objects",
                                          "wrong:zero", "wrong:huge", "wrong:destroyed")),
     Case("textures", "textures.cu", sections("coordinates", "sums", "formats", "shapes", "others",

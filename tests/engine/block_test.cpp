@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "engine/device_heap.hpp"
 #include "engine/print_fifo.hpp"
 #include "kernels.hpp"
 
@@ -439,6 +440,49 @@ TEST(print, loses_the_oldest_text_when_the_buffer_is_full) {
   ::testing::internal::CaptureStdout();
   fifo.flush(stdout);
   EXPECT_EQ(::testing::internal::GetCapturedStdout(), "bbbbcccc");
+}
+
+TEST(print, is_not_lost_while_a_host_waits) {
+  print_fifo fifo(10);
+  ::testing::internal::CaptureStdout();
+  {
+    const print_fifo::reader waits(fifo);
+    for (const char* text : {"aaaa", "bbbb", "cccc", "dddd"}) fifo.add(text);
+  }
+  fifo.flush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "aaaabbbbccccdddd");
+}
+
+TEST(print, has_the_room_that_it_was_given_before_the_first_text) {
+  print_fifo fifo(10);
+  EXPECT_TRUE(fifo.resize(20));
+  for (const char* text : {"aaaa", "bbbb", "cccc"}) fifo.add(text);
+  EXPECT_FALSE(fifo.resize(10));
+  ::testing::internal::CaptureStdout();
+  fifo.flush(stdout);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout(), "aaaabbbbcccc");
+}
+
+// h200/limits.tsv heap.*.greatest
+TEST(heap, has_the_room_that_it_was_given_before_the_first_piece) {
+  device_heap heap;
+  ASSERT_TRUE(heap.resize(64 << 20));
+  EXPECT_EQ(heap.allocate(61407232), nullptr);
+  void* const most = heap.allocate(61341696);
+  EXPECT_NE(most, nullptr);
+  EXPECT_FALSE(heap.resize(8 << 20));
+  EXPECT_TRUE(heap.free(most));
+  heap.reset();
+  EXPECT_EQ(heap.allocate(61341696), nullptr);
+}
+
+TEST(heap, tells_where_pieces_lie_for_counts) {
+  device_heap heap;
+  int other = 0;
+  auto* const piece = static_cast<char*>(heap.allocate(100, 5000));
+  EXPECT_EQ(heap.counted(piece), 5000u);
+  EXPECT_EQ(heap.counted(piece + 99), 5099u);
+  EXPECT_EQ(heap.counted(&other), reinterpret_cast<std::uint64_t>(&other));
 }
 
 }  // namespace

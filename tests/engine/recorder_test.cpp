@@ -124,6 +124,39 @@ TEST(recorder, work_within_calls_is_recorded_with_them) {
   }
 }
 
+// In the default stream such a wait is work all the same.
+TEST(recorder, a_wait_for_a_record_that_was_over_within_its_call_names_the_event) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            ("recorder_wait_" + std::to_string(getpid()) + ".sbt"))
+                               .string();
+  {
+    engine_test t(recorded_options(path));
+    unsetenv("STREAMBED_TRACE");
+    const stream_id s = t.stream(), other = t.stream();
+    const auto first = std::make_shared<event_state>(), second = std::make_shared<event_state>();
+    for (const auto& event : {first, second, second}) {
+      call(t.e, "record", [&] { t.e.submit(s, record_operation{event}); });
+      EXPECT_EQ(t.sync(), status::success);
+      call(t.e, "wait", [&] {
+        t.e.submit(other,
+                   wait_operation{command_id{event->last_record.load()}, event->traced_as.load()});
+      });
+      EXPECT_EQ(t.sync(), status::success);
+    }
+  }
+  const auto found = trace::read_trace(path);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(found) << found.message();
+  std::vector<trace::number> records, waits;
+  for (const trace::operation& o : found->operations) {
+    if (o.kind == operation_kind::event_record) records.push_back(o.event);
+    if (o.kind != operation_kind::event_wait) continue;
+    waits.push_back(o.event != trace::none ? o.event : found->operations[o.record].event);
+  }
+  EXPECT_THAT(records, ::testing::ElementsAre(0u, 1u, 1u));
+  EXPECT_EQ(waits, records);
+}
+
 // What the engine's threads do is told by its call as well, unless anything of it is new.
 TEST(recorder, work_that_is_handed_over_is_recorded_as_if_each_were_told_as_a_whole) {
   const std::string path = (std::filesystem::temp_directory_path() /

@@ -204,6 +204,7 @@ class Advice(unittest.TestCase):
         self.check("launch-bound-kernels", 5, "sequence", 5, 20)
         self.check("launch-bound-kernels", 2, "sequence", 50, 20)
         self.check("launch-bound-kernels", 2, "copy_sequence", 100, 6)
+        self.check("launch-bound-kernels", 2, "sequences", 20, 15)
 
     def test_a_graph_that_is_made_executable_once(self):
         self.check("graph-made-in-loop", 2, "graph_anew")

@@ -38,6 +38,11 @@ class Determinism(Runs):
     def test_threads_that_compute_for_long_keep_their_turn(self):
         self.assertEqual(len(self.traces("computes.cu").split()), 3)
 
+    def test_memory_that_kernels_take_lies_at_the_same_place_for_the_model(self):
+        threads, length = 24 * 128, 7
+        whole = length * threads * (threads - 1) // 2 + threads * length * (length - 1) // 2
+        self.assertEqual(self.traces("takes_memory.cu"), f"{whole} cudaSuccess\n")
+
     def test_threads_of_openmp_are_the_same_in_every_run(self):
         for threads in ("4", "8"):
             with self.subTest(threads):

@@ -100,6 +100,37 @@ void sequence(bool applied, int times, int length, bool copies) {
   cudaStreamSynchronize(s);
 }
 
+// Several sequences, one behind the other; applied: a graph for each, of which only the first takes long to make.
+void sequences(bool applied, int times, int length) {
+  constexpr int kinds = 3;
+  float* device;
+  cudaMalloc(&device, part * sizeof(float));
+  cudaStream_t s;
+  cudaStreamCreate(&s);
+  tiny<<<1, 32, 0, s>>>(device);
+  cudaStreamSynchronize(s);
+  for (int kind = 0; kind < kinds; ++kind) {
+    const auto body = [&] {
+      for (int i = 0; i < length + kind; ++i) tiny<<<1 + kind, 32, 0, s>>>(device);
+    };
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    if (applied) {
+      cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+      body();
+      cudaStreamEndCapture(s, &graph);
+      cudaGraphInstantiate(&exec, graph, 0);
+    }
+    for (int k = 0; k < times; ++k) {
+      if (applied)
+        cudaGraphLaunch(exec, s);
+      else
+        body();
+    }
+    cudaStreamSynchronize(s);
+  }
+}
+
 // Short kernels, for each stream in turn; applied: a graph that has a branch for each.
 void streams_in_turn(bool applied, int times, int length) {
   constexpr int streams = 3;
@@ -538,6 +569,7 @@ int main(int count, char** words) {
   if (what == "kernels") kernels(applied, false);
   if (what == "polled") kernels(applied, true);
   if (what == "sequence") sequence(applied, times, length, false);
+  if (what == "sequences") sequences(applied, times, length);
   if (what == "copy_sequence") sequence(applied, times, length, true);
   if (what == "streams_in_turn") streams_in_turn(applied, times, length);
   if (what == "copies_back") copies_back(applied);
