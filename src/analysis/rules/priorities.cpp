@@ -111,6 +111,30 @@ number last_awaited(const trace::trace& t, number stream, number waits) {
   return last;
 }
 
+// "kernel make (turns.cu:31), 8 times, and kernel fill (turns.cu:28)": by line.
+std::string words_of_moved(const trace::trace& t, const std::set<number>& operations) {
+  constexpr std::size_t most = 4;
+  std::vector<std::pair<std::string, std::size_t>> lines;
+  for (const number o : operations) {
+    std::string words = name_of(t, o) + place_in_brackets(t, o);
+    const auto same = std::find_if(lines.begin(), lines.end(),
+                                   [&](const auto& line) { return line.first == words; });
+    if (same != lines.end())
+      ++same->second;
+    else
+      lines.emplace_back(std::move(words), 1);
+  }
+  std::string all;
+  for (std::size_t i = 0; i < std::min(lines.size(), most); ++i) {
+    const auto& [words, times] = lines[i];
+    const bool last = i + 1 == lines.size();
+    all += i == 0 ? "" : last ? " and " : ", ";
+    all += times == 1 ? words : fmt::format("{}, {} times{}", words, times, last ? "" : ",");
+  }
+  if (lines.size() > most) all += fmt::format(" and work of {} more lines", lines.size() - most);
+  return all;
+}
+
 // Streams that differ in nothing but their priority.
 bool are_alike(const trace::trace& t, number a, number b) {
   return t.streams[a].kind == t.streams[b].kind && t.streams[a].device == t.streams[b].device;
@@ -123,7 +147,8 @@ void find_priority_inversion(const evidence& e, findings& out) {
   program changed = e.p;
   std::set<number> urgent_streams;
   std::optional<stream_lists> lists;
-  std::size_t moved = 0;
+  std::set<number> moved;
+  std::size_t moves = 0;
   bool raised = false, queues = false, copies = false;
   std::vector<step_place> places = issuers(changed);
   const auto priority = [&](number operation) {
@@ -131,7 +156,7 @@ void find_priority_inversion(const evidence& e, findings& out) {
   };
   const auto needed_by = [&](number wait) -> needed_work {
     const trace::operation& o = e.t.operations[wait];
-    if (o.kind != trace::operation_kind::event_wait || o.record == none || moved >= most_waits ||
+    if (o.kind != trace::operation_kind::event_wait || o.record == none || moves >= most_waits ||
         e.t.operations[o.record].stream >= e.t.streams.size() ||
         !are_alike(e.t, o.stream, e.t.operations[o.record].stream)) {
       return {};
@@ -157,8 +182,9 @@ void find_priority_inversion(const evidence& e, findings& out) {
         copies = true;
       } else if (needed_work needed = needed_by(h.operation); !needed.operations.empty()) {
         // What it needs stands behind work that it does not need, which no priority changes.
-        if (moved++ == 0) keep_data_order(e.t, changed, allocation_parts());
+        if (moves++ == 0) keep_data_order(e.t, changed, allocation_parts());
         move_to_user(e.t, *lists, changed, h.operation, needed);
+        moved.insert(needed.operations.begin(), needed.operations.end());
       } else {
         raised = true;
         const number last = std::max(h.by.from, last_awaited(e.t, by.stream, o.stream));
@@ -192,11 +218,12 @@ void find_priority_inversion(const evidence& e, findings& out) {
       "another one that gets its turn late; without that its last operation would end {} earlier.",
       text_of_time(now - then));
   if (raised) f.change += "Give the work that the urgent stream waits for the same priority. ";
-  if (moved > 0)
-    f.change +=
-        "In its stream the work that the urgent one waits for comes behind other work, which the "
-        "urgent stream does not need: issue it in the urgent stream, or in one of its own with "
-        "that priority. ";
+  if (!moved.empty())
+    f.change += fmt::format(
+        "In its stream the work that the urgent one waits for, directly or by way of other such "
+        "work, comes behind work that the urgent stream does not need: issue {} in the urgent "
+        "stream, or in one of its own with that priority. ",
+        words_of_moved(e.t, moved));
   if (queues)
     f.change += "Use as many connections as streams, so that they share no hardware queue. ";
   if (copies)
