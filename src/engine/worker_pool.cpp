@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "engine/clock.hpp"
 #include "engine/fault.hpp"
@@ -429,18 +430,32 @@ worker_pool::work worker_pool::pick(std::uint64_t now) {
   return w;
 }
 
+// Blocks often wait for their neighbours. Looked at in their order, a whole chain of them may go on
+// in one round; whoever comes to help begins at the other end, and one that is alone does so in
+// every second round, as chains go either way.
 worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
+  const auto before = [](const block* a, const block* b) {
+    return a->run != b->run ? std::less<>()(a->run, b->run) : a->index < b->index;
+  };
   work w;
   if (spin_now_.empty() && spin_in_flight_ == 0 && !spin_next_.empty() && now >= spin_due_ns_) {
     spin_now_.swap(spin_next_);
+    if (!std::is_sorted(spin_now_.begin(), spin_now_.end(), before))
+      std::sort(spin_now_.begin(), spin_now_.end(), before);
+    spin_first_ = spin_first_ != current_worker() ? current_worker() : nullptr;
     spin_wake_ns_ = never;
     if (round_cost_ns_ > costly_round_ns && idle_ != 0) wake_one();
     round_cost_ns_ = 0;
   }
   if (spin_now_.empty()) return w;
   w.what = work::kind::retry;
-  w.waiting = spin_now_.front();
-  spin_now_.pop_front();
+  if (spin_first_ == current_worker()) {
+    w.waiting = spin_now_.front();
+    spin_now_.pop_front();
+  } else {
+    w.waiting = spin_now_.back();
+    spin_now_.pop_back();
+  }
   ++spin_in_flight_;
   return w;
 }

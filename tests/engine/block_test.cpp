@@ -365,6 +365,34 @@ TEST(progress, blocks_that_wait_for_later_blocks_end) {
   EXPECT_EQ(counter, 200);
 }
 
+// Looked at in any other order, each round would find one block that can go on: half of all pairs.
+TEST(progress, chains_of_blocks_go_on_in_few_rounds) {
+  constexpr int blocks = 400;
+  for (const bool forwards : {true, false}) {
+    struct params {
+      std::atomic<int>*counter, *looks;
+      bool forwards;
+    };
+    std::atomic<int> counter{0}, looks{0};
+    EXPECT_EQ(run(
+                  [](const char* p, thread_context* self) {
+                    const auto& q = params_of<params>(p);
+                    const int block = static_cast<int>(self->block->block_idx[0]);
+                    const int mine = q.forwards ? block : blocks - 1 - block;
+                    int seen = 0;
+                    while ((seen = q.counter->load()) != mine) {
+                      ++*q.looks;
+                      device::spin(self, static_cast<std::uint64_t>(seen));
+                    }
+                    q.counter->store(mine + 1);
+                  },
+                  {blocks}, {1}, params{&counter, &looks, forwards}),
+              status::success);
+    EXPECT_EQ(counter, blocks);
+    EXPECT_LT(looks, blocks * blocks / 3) << (forwards ? "forwards" : "backwards");
+  }
+}
+
 TEST(progress, a_grid_barrier_lets_all_blocks_through_together) {
   std::atomic<int> counter{0}, wrong{0};
   EXPECT_EQ(run(
