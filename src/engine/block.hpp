@@ -374,9 +374,9 @@ struct alignas(64) block {
   std::vector<warp_state> warps_;
   shared_space shared_;
 
-  std::uint32_t asking_ = 0;   // lanes of all warps
-  std::uint32_t answers_ = 0;  // since all warps were asked
-  std::uint32_t count_ = 0;    // threads of the block
+  std::uint32_t asking_ = 0;      // lanes of all warps
+  std::uint32_t answers_ = 0;     // since all warps were asked
+  std::uint32_t count_ = 0;       // threads of the block
   std::uint64_t heap_bytes_ = 0;  // that its threads have taken in all
   std::uint32_t fresh_ = 0;       // first thread that has not started
   std::uint32_t live_ = 0;

@@ -425,8 +425,8 @@ void touch(thread_context* self, const void* address, std::uint32_t bytes, std::
   const block& b = block_of(self);
   if (b.accesses == nullptr) return;
   const bool shared = is_of_block(b, address);
-  const std::uint64_t at = shared ? reinterpret_cast<std::uint64_t>(address)
-                                  : b.run->device->heap.counted(address);
+  const std::uint64_t at =
+      shared ? reinterpret_cast<std::uint64_t>(address) : b.run->device->heap.counted(address);
   b.accesses->touch(self->linear_tid, at, bytes, static_cast<abi::access_kind>(kind), shared,
                     place);
 }

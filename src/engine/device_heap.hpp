@@ -49,10 +49,10 @@ class device_heap {
 
   std::atomic<std::size_t> count_{0};  // of pieces; written under mutex_
   std::mutex mutex_;
-  std::size_t limit_;      // guarded by mutex_
-  bool touched_ = false;   // guarded by mutex_
-  pieces pieces_;          // guarded by mutex_
-  std::size_t used_ = 0;   // guarded by mutex_
+  std::size_t limit_;     // guarded by mutex_
+  bool touched_ = false;  // guarded by mutex_
+  pieces pieces_;         // guarded by mutex_
+  std::size_t used_ = 0;  // guarded by mutex_
 };
 
 }  // namespace sb::engine

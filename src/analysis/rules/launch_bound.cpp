@@ -53,8 +53,8 @@ graph_costs costs_of(const evidence& e, const repeated_sequence& r) {
   return graph_costs_of(e.t, shape);
 }
 
-// Capturing takes the calls once, and making the graph executable comes on top. What the first graph
-// of the program takes longer is left to the replay: all of them share it.
+// Capturing takes the calls once, and making the graph executable comes on top. What the first
+// graph of the program takes longer is left to the replay: all of them share it.
 bool pays(const sums& s, const graph_costs& costs) {
   const nanoseconds calls =
       std::min(s.launching / s.times / s.calls, costs.captured_call) * s.calls;

@@ -100,7 +100,8 @@ void sequence(bool applied, int times, int length, bool copies) {
   cudaStreamSynchronize(s);
 }
 
-// Several sequences, one behind the other; applied: a graph for each, of which only the first takes long to make.
+// Several sequences, one behind the other; applied: a graph for each, of which only the first takes
+// long to make.
 void sequences(bool applied, int times, int length) {
   constexpr int kinds = 3;
   float* device;

@@ -1,4 +1,5 @@
-// Kernels that allocate: lists of nodes that lie where the heap has them, which is elsewhere in every run.
+// Kernels that allocate: lists of nodes that lie where the heap has them, which is elsewhere in
+// every run.
 #include <cstdio>
 
 struct node {
