@@ -39,6 +39,9 @@ namespace detail {
 const bool calls_observed = [] {
   if (profile_in_environment() != nullptr) {  // a wrong one ends here, before main
     in_modelled_time = true;
+    // Clang's OpenMP looks for so many ms before a thread of it sleeps, by the processor's own
+    // counter, which is real time.
+    ::setenv("KMP_BLOCKTIME", "0", 0);
     if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_start"); found != nullptr) {
       reinterpret_cast<streambed_set_clock_start_t*>(found)([] {
         if (call_frame::inside()) return;  // it begins just now
