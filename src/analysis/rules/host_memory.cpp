@@ -25,7 +25,11 @@ void find_pageable_copies(const evidence& e, findings& out) {
         where[i].thread == none) {
       continue;
     }
-    pin(e.t, changed, where[i], i);
+    const bool is_look = o.direction == copy_direction::device_to_host && o.bytes <= few_bytes;
+    if (is_look)
+      pin_memory(e.t, changed, changed.threads[where[i].thread][where[i].index], i);
+    else
+      pin(e.t, changed, where[i], i);
     copies.push_back(i);
     bytes += o.bytes;
     blocked += e.t.calls[o.call].end - e.t.calls[o.call].begin;

@@ -365,7 +365,6 @@ void copy_in_some_turns(const evidence& e, program& p, const repeated_call& r,
 // bytes may be what the host looks at in each turn; where there are more, they are results, and
 // pinning their memory is what helps.
 bool are_looks(const evidence& e, const repeated_call& r) {
-  constexpr std::uint64_t few_bytes = 4096;
   const std::vector<step>& steps = e.p.threads[r.thread];
   return std::all_of(r.steps.begin(), r.steps.end(), [&](std::size_t i) {
     const step& s = steps[i];

@@ -3,6 +3,7 @@
 // when that makes the run shorter by more than a small part of it.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -161,6 +162,8 @@ enum class host_use : std::uint8_t {
   in_turn,             // the same bytes are used again, but not before the wait one turn later
   may_need_each_wait,  // the host may write or read between what two turns do with its memory
 };
+// A copy of no more to pageable memory is what the host looks at when the call returns.
+inline constexpr std::uint64_t few_bytes = 4096;
 // The host looks at such a result in each of so many turns, after the change.
 inline constexpr std::size_t turns_per_look = 8;
 // It does so already: what the device does between two of these calls repeats.
