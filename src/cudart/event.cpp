@@ -17,7 +17,7 @@ command_id newest_record(const CUevent_st& event) {
   return command_id{event.state->last_record.load(std::memory_order_acquire)};
 }
 
-engine::wait_operation wait_for(const engine::event_state& event, command_id record) {
+engine::wait_operation wait_operation_for(const engine::event_state& event, command_id record) {
   return {record, event.traced_as.load(std::memory_order_relaxed)};
 }
 
@@ -183,7 +183,7 @@ engine::operation wait_now(const engine::event_state& state) {
   }
   const command_id record{state.last_record.load(std::memory_order_acquire)};
   if (!record.valid() || the_engine().done(record)) return engine::marker_operation{};
-  return wait_for(state, record);
+  return wait_operation_for(state, record);
 }
 
 SB_API cudaError_t CUDARTAPI cudaEventCreate(cudaEvent_t* event) {
@@ -255,7 +255,7 @@ SB_API cudaError_t CUDARTAPI cudaStreamWaitEvent(cudaStream_t stream_handle,
       return status::success;
     }
     pools_see_wait(**stream, record);
-    return enqueue(**stream, wait_for(*(*event)->state, record)).error();
+    return enqueue(**stream, wait_operation_for(*(*event)->state, record)).error();
   });
 }
 SB_PTSZ(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned flags),
