@@ -25,7 +25,7 @@
 
 namespace sb::abi {
 
-inline constexpr std::uint32_t version = 22;
+inline constexpr std::uint32_t version = 23;
 
 // An address that is not a multiple of what its access wants has the low bits that say so here
 // again, where no address of a program has any: an access through it faults.
@@ -153,6 +153,12 @@ inline constexpr std::uint32_t few_blocks = 1u << 21;
 // Of is_straight: nor does it compute with floats, whatever their mode.
 inline constexpr std::uint32_t straight_without_floats = 2;
 
+// Where it lies on the device that the image was loaded for.
+struct variable {
+  const void* address;
+  std::uint64_t bytes;
+};
+
 struct kernel_info {
   std::uint32_t abi_version;
   kernel_mode mode;
@@ -185,6 +191,9 @@ struct kernel_info {
   const kernel_info* otherwise;
   // The same kernel in fiber mode, counting what its threads do. Null: there is none.
   const kernel_info* counted;
+  // __constant__ variables that it reads: copies may write them between two launches.
+  const variable* constants;
+  std::uint64_t constant_count;
 };
 
 // What the blocks of a launch are to its kernel's versions.

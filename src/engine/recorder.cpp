@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 namespace sb::engine {
 
@@ -355,6 +356,9 @@ void recorder::add_kernel_ranges(const kernel_operation& launch) {
     std::memcpy(&address, launch.params.data() + p.offset, sizeof address);
     if (address != nullptr && !add_range(address, 1, static_cast<trace::access>(how), false))
       is_complete = false;
+  }
+  for (const abi::variable& one : std::span(info.constants, info.constant_count)) {
+    if (!add_range(one.address, one.bytes, trace::access::read, true)) is_complete = false;
   }
   if (!is_complete) ranges_.push_back(trace::anything);
 }

@@ -36,6 +36,19 @@ void emit_descriptor(Module& module, const kernel& kernel) {
         ConstantStruct::get(param_type, {number(one.offset), number(one.size), number(one.flags)}));
   }
   auto* array = ConstantArray::get(ArrayType::get(param_type, params.size()), params);
+  auto* pointer = PointerType::getUnqual(context);
+  auto* size = Type::getInt64Ty(context);
+  auto* variable_type = StructType::get(context, {pointer, size});
+  static_assert(sizeof(abi::variable) == 16);
+  SmallVector<Constant*, 4> constants;
+  for (const std::string& one : kernel.constants) {
+    auto* variable = module.getNamedGlobal(one);
+    if (variable == nullptr) continue;
+    const std::uint64_t bytes = module.getDataLayout().getTypeAllocSize(variable->getValueType());
+    constants.push_back(
+        ConstantStruct::get(variable_type, {variable, ConstantInt::get(size, bytes)}));
+  }
+  auto* variables = ConstantArray::get(ArrayType::get(variable_type, constants.size()), constants);
   auto* name = ConstantDataArray::getString(context, kernel.name);
 
   // The fields of abi::kernel_info in their order; the compiler that reads them pads as LLVM does.
@@ -63,6 +76,8 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.gives_up),
       other(kernel.fallback),
       other(kernel.counted),
+      private_constant(module, variables, kernel.symbol + ".constants"),
+      ConstantInt::get(size, constants.size()),
   };
   auto* value = ConstantStruct::getAnon(context, fields);
   auto* layout = module.getDataLayout().getStructLayout(cast<StructType>(value->getType()));

@@ -49,6 +49,7 @@ struct kernel {
   // each has a time of its own.
   abi::thread_times times = abi::thread_times::none;
   bool reaches_other_memory = false;  // other_memory.hpp
+  std::vector<std::string> constants;  // names of the __constant__ variables that it reads
   bool is_straight = false;           // loop mode: no loop, no call of the engine
   bool has_no_floats = false;         // and no computation with them
   std::uint32_t row_threads = 0;      // abi::kernel_info

@@ -19,6 +19,17 @@ class memory_search {
  public:
   explicit memory_search(const kernel& kernel) : kernel_(kernel) { functions_.insert(kernel.body); }
 
+  other_memory find() {
+    other_memory found{.any = finds_other_memory(), .constants = {}};
+    if (!found.any) {
+      for (const GlobalVariable* variable : constants_) {
+        found.constants.push_back(variable->getName().str());
+      }
+    }
+    return found;
+  }
+
+ private:
   bool finds_other_memory() {
     for (unsigned i = 0; i < functions_.size(); ++i) {
       for (const Instruction& inst : instructions(*functions_[i])) {
@@ -32,7 +43,6 @@ class memory_search {
     return false;
   }
 
- private:
   static const Value* accessed(const Instruction& inst) {
     if (const Value* pointer = getLoadStorePointerOperand(&inst)) {
       return pointer;
@@ -65,7 +75,7 @@ class memory_search {
     });
   }
 
-  [[nodiscard]] bool is_known(const Value* pointer) const {
+  [[nodiscard]] bool is_known(const Value* pointer) {
     SmallVector<const Value*, 4> objects;
     constexpr unsigned no_limit = 0;
     getUnderlyingObjects(pointer, objects, nullptr, no_limit);
@@ -73,9 +83,13 @@ class memory_search {
            all_of(objects, [&](const Value* object) { return is_known_object(object); });
   }
 
-  [[nodiscard]] bool is_known_object(const Value* object) const {
+  [[nodiscard]] bool is_known_object(const Value* object) {
     if (auto* variable = dyn_cast<GlobalVariable>(object)) {
-      return is_shared(*variable) || variable->isConstant() || is_constant(*variable);
+      if (is_constant(*variable)) {
+        constants_.insert(variable);
+        return true;
+      }
+      return is_shared(*variable) || variable->isConstant();
     }
     if (auto* load = dyn_cast<LoadInst>(object)) {
       return is_pointer_parameter(*load);
@@ -100,12 +114,11 @@ class memory_search {
 
   const kernel& kernel_;
   SmallSetVector<const Function*, 8> functions_;
+  SmallSetVector<const GlobalVariable*, 4> constants_;
 };
 
 }  // namespace
 
-bool reaches_other_memory(const kernel& kernel) {
-  return memory_search(kernel).finds_other_memory();
-}
+other_memory other_memory_of(const kernel& kernel) { return memory_search(kernel).find(); }
 
 }  // namespace sb::pass

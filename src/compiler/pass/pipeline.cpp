@@ -312,7 +312,9 @@ PreservedAnalyses lower_kernels::run(Module& module, ModuleAnalysisManager& anal
   for (kernel& one : kernels) {
     meet_at_volatile_stores(*one.body);
     infer_pointer_flags(one);
-    one.reaches_other_memory = reaches_other_memory(one);
+    other_memory found = other_memory_of(one);
+    one.reaches_other_memory = found.any;
+    one.constants = std::move(found.constants);
   }
   mark_misaligned_addresses(module);
   {
