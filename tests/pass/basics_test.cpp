@@ -175,6 +175,8 @@ TEST_P(basics, the_descriptor_tells_which_pointers_are_seen_as_values) {
 TEST_P(basics, the_descriptor_tells_whether_pointer_parameters_lead_to_all_that_is_touched) {
   for (const char* name : {"saxpy", "follows_parameters", "keeps_to_itself", "reads_constants"})
     EXPECT_EQ(device.kernel(name).reaches_other_memory, 0u) << name;
+  EXPECT_EQ(device.kernel("saxpy").constant_count, 0u);
+  EXPECT_EQ(device.kernel("reads_constants").constant_count, 1u);
   for (const char* name :
        {"follows_structure", "follows_table", "uses_variable", "follows_variable", "follows_number",
         "calls_one_that_follows", "copies_to_structure", "adds_to_variable", "calls_pointer"})

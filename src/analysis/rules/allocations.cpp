@@ -27,6 +27,23 @@ bool is_set_up(const evidence& e, const repeated_call& r) {
                      [&](const trace::allocation* a) { return a->to == 0 || a->to >= last; });
 }
 
+// The memory of so many turns is there at once: what of it is used again has as many buffers.
+std::size_t turns_at_once(const evidence& e, const repeated_call& r) {
+  const std::vector<number> calls = calls_of(e.p, r);
+  std::vector<std::pair<nanoseconds, int>> changes;
+  for (const trace::allocation& a : e.t.allocations) {
+    if (!std::binary_search(calls.begin(), calls.end(), a.allocated_by)) continue;
+    changes.emplace_back(a.from, 1);
+    if (a.to != 0) changes.emplace_back(a.to, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int now = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, now += change);
+  const std::size_t each = std::max<std::size_t>(1, calls.size() / r.steps.size());
+  return std::clamp<std::size_t>((static_cast<std::size_t>(most) + each - 1) / each, 1,
+                                 r.steps.size());
+}
+
 // Registering takes its time for each buffer, wherever it is done; whether it is the same one each
 // time is not in a trace.
 bool is_of_registering(const repeated_call& r) {
@@ -86,22 +103,38 @@ void make_behind(std::vector<step>& steps, std::size_t call, std::size_t other) 
 // Where memory is allocated that all turns use. What the first turn has issued before may hide it.
 enum class allocated : std::uint8_t { before_the_loop, in_the_first_turn };
 
-// One turn's call is left, or those of all turns are made there.
-enum class calls_left : std::uint8_t { one, all };
+// The calls of so many turns are left, or those of all turns are made there.
+enum class calls_left : std::uint8_t { some, all };
 
 void move_out_of_loop(const evidence& e, program& p, const repeated_call& r, calls_left left,
-                      allocated where) {
+                      std::size_t turns, allocated where) {
   std::vector<step>& steps = p.threads[r.thread];
   const bool allocates = class_of(r.name) == call_class::allocate;
-  const std::size_t kept = allocates ? r.steps.front() : r.steps.back();
-  for (const std::size_t i : r.steps) {
-    if (i == kept) continue;
-    if (left == calls_left::all)
-      (allocates ? steps[kept].before : steps[kept].after) += steps[i].own();
-    take_out(steps[i]);
+  std::vector<std::size_t> kept;
+  for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
+    const bool is_kept = allocates ? turn < turns : turn + turns >= r.steps.size();
+    const auto use = [&](std::size_t i) {
+      if (is_kept)
+        kept.push_back(i);
+      else if (left == calls_left::some)
+        take_out(steps[i]);
+    };
+    use(r.steps[turn]);
+    std::ranges::for_each(beside(r, turn), use);
   }
-  if (!allocates) return make_behind(steps, kept, end_of(e, r));
-  if (where == allocated::before_the_loop) make_in_front(steps, kept, begin_of(e, r));
+  if (left == calls_left::all) {
+    for (const std::vector<std::size_t>* calls : {&r.steps, &r.beside}) {
+      for (const std::size_t i : *calls) {
+        if (std::find(kept.begin(), kept.end(), i) != kept.end()) continue;
+        (allocates ? steps[kept.front()].before : steps[kept.back()].after) += steps[i].own();
+        take_out(steps[i]);
+      }
+    }
+  }
+  if (allocates && where == allocated::in_the_first_turn) return;
+  const std::size_t place = allocates ? begin_of(e, r) : end_of(e, r);
+  for (const std::size_t i : kept)
+    allocates ? make_in_front(steps, i, place) : make_behind(steps, i, place);
 }
 
 std::string change_of_frees(const std::vector<std::string>& names) {
@@ -184,9 +217,13 @@ allocating_loops loops_of(const evidence& e) {
 
 nanoseconds gain_of(const evidence& e, const allocating_loops& loops, allocated where) {
   program changed = e.p;
+  std::size_t turns = 1;
+  for (const repeated_call* r : loops.all)
+    if (class_of(r->name) == call_class::allocate) turns = std::max(turns, turns_at_once(e, *r));
   for (const repeated_call* r : loops.all) {
     const bool all = !loops.allocates || is_of_registering(*r);
-    move_out_of_loop(e, changed, *r, all ? calls_left::all : calls_left::one, where);
+    move_out_of_loop(e, changed, *r, all ? calls_left::all : calls_left::some,
+                     all ? 1 : std::min(turns, r->steps.size()), where);
   }
   return e.gain(changed);
 }

@@ -149,21 +149,25 @@ struct turn_body {
   bool issues = false, computes = false;
 };
 
+// As often as it likes: an inner loop may have more turns in one of these than in another.
 turn_body body_between(const trace::trace& t, const std::vector<step>& steps, std::size_t from,
                        std::size_t to) {
   turn_body body;
+  std::string last;
   for (std::size_t i = from + 1; i < to; ++i) {
     if (steps[i].call == none) continue;
-    body.calls += t.calls[steps[i].call].name;
+    std::string one = t.calls[steps[i].call].name;
     for (const issue& k : steps[i].issues) {
       const trace::operation& o = t.operations[k.operation];
-      if (o.name < t.names.size()) body.calls += t.names[o.name];
+      if (o.name < t.names.size()) one += t.names[o.name];
       body.issues = true;
       body.computes |= o.kind == trace::operation_kind::kernel ||
                        o.kind == trace::operation_kind::fill ||
                        o.kind == trace::operation_kind::host_function;
     }
-    body.calls += ';';
+    one += ';';
+    if (one != last) body.calls += one;
+    last = std::move(one);
   }
   return body;
 }
@@ -175,15 +179,22 @@ bool is_turn(const turn_body& body, call_class of) {
   return only_waits(of) || of == call_class::query ? body.issues : body.computes;
 }
 
-// Calls of one place are a loop when most of its turns are the same.
+// Calls of one place are a loop when most of its turns come again: those of a function that a turn
+// calls from several places, as a check behind each launch, are of so many kinds.
 bool is_loop(const trace::trace& t, const std::vector<step>& steps, const repeated_call& group) {
+  constexpr std::size_t most_kinds = 16;
   std::map<std::string, std::size_t> bodies;
-  std::size_t most = 0;
   for (std::size_t i = 0; i + 1 < group.steps.size(); ++i) {
     const turn_body body = body_between(t, steps, group.steps[i], group.steps[i + 1]);
-    if (is_turn(body, class_of(group.name))) most = std::max(most, ++bodies[body.calls]);
+    if (is_turn(body, class_of(group.name))) ++bodies[body.calls];
   }
-  return most + 1 >= loop_from && 2 * most >= group.steps.size() - 1;
+  std::size_t kinds = 0, turns = 0;
+  for (const auto& [body, times] : bodies) {
+    if (times + 1 < loop_from) continue;
+    ++kinds;
+    turns += times;
+  }
+  return kinds != 0 && kinds <= most_kinds && 2 * turns >= group.steps.size() - 1;
 }
 
 // Where the line of a call is not known, calls of one name are taken for a loop as long as what
@@ -202,6 +213,7 @@ void keep_equal_turns(const trace::trace& t, const std::vector<step>& steps, rep
   }
   group.steps = {group.steps.begin() + static_cast<std::ptrdiff_t>(best),
                  group.steps.begin() + static_cast<std::ptrdiff_t>(best + best_length)};
+  std::erase_if(group.beside, [&](std::size_t i) { return i < group.steps.front(); });
 }
 
 std::vector<repeated_call> find_repeated_calls(const trace::trace& t, const program& p) {
@@ -221,6 +233,8 @@ std::vector<repeated_call> find_repeated_calls(const trace::trace& t, const prog
           group.place = c.place;
           group.name = c.name;
           group.steps.push_back(i);
+        } else {
+          group.beside.push_back(i);
         }
         last_issues[key] = issues;
       }

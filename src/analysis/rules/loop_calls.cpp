@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "analysis/words.hpp"
@@ -11,7 +12,17 @@ namespace sb::analysis {
 std::vector<number> calls_of(const program& p, const repeated_call& r) {
   std::vector<number> calls;
   for (const std::size_t i : r.steps) calls.push_back(p.threads[r.thread][i].call);
+  for (const std::size_t i : r.beside) calls.push_back(p.threads[r.thread][i].call);
+  std::sort(calls.begin(), calls.end());
   return calls;
+}
+
+std::span<const std::size_t> beside(const repeated_call& r, std::size_t turn) {
+  const auto from = std::upper_bound(r.beside.begin(), r.beside.end(), r.steps[turn]);
+  const auto to = turn + 1 < r.steps.size()
+                      ? std::lower_bound(from, r.beside.end(), r.steps[turn + 1])
+                      : r.beside.end();
+  return {from, to};
 }
 
 namespace {

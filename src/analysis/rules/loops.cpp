@@ -76,21 +76,35 @@ std::string of_threads(const thread_loops& loops) {
   return loops.size() == 1 ? "" : fmt::format(" of {} threads", loops.size());
 }
 
+// As one for each of several streams.
+void take_turn_out(program& p, const repeated_call& r, std::size_t turn) {
+  std::vector<step>& steps = p.threads[r.thread];
+  take_out(steps[r.steps[turn]]);
+  for (const std::size_t i : beside(r, turn)) take_out(steps[i]);
+}
+
 // The last one stays: behind the loop the host wants the results.
 void wait_behind_the_loop(program& p, const repeated_call& r) {
-  for (std::size_t i = 0; i + 1 < r.steps.size(); ++i) {
-    take_out(p.threads[r.thread][r.steps[i]]);
-  }
+  for (std::size_t turn = 0; turn + 1 < r.steps.size(); ++turn) take_turn_out(p, r, turn);
 }
 
 // Each wait is for what the one before it waited for; the last one stays as it is.
 void wait_one_turn_later(const trace::trace& t, program& p, const repeated_call& r) {
   std::vector<step>& steps = p.threads[r.thread];
-  take_out(steps[r.steps[0]]);
-  for (std::size_t i = 1; i + 1 < r.steps.size(); ++i) {
-    const number waited = t.calls[steps[r.steps[i - 1]].call].blocked_on;
-    steps[r.steps[i]].last =
-        waited == none ? host_wait{} : host_wait{wait_scope::operation, waited};
+  const auto wait_for_one_of = [&](std::size_t call, std::size_t before) {
+    const number waited = t.calls[steps[before].call].blocked_on;
+    steps[call].last = waited == none ? host_wait{} : host_wait{wait_scope::operation, waited};
+  };
+  take_turn_out(p, r, 0);
+  for (std::size_t turn = 1; turn + 1 < r.steps.size(); ++turn) {
+    wait_for_one_of(r.steps[turn], r.steps[turn - 1]);
+    const auto these = beside(r, turn), before = beside(r, turn - 1);
+    for (std::size_t i = 0; i < these.size(); ++i) {
+      if (i < before.size())
+        wait_for_one_of(these[i], before[i]);
+      else
+        take_out(steps[these[i]]);
+    }
   }
 }
 
@@ -172,7 +186,7 @@ void wait_in_some_turns(const evidence& e, program& p, const repeated_call& r) {
   std::vector<step>& steps = p.threads[r.thread];
   for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
     if (is_looked_at(r, turn)) continue;
-    take_out(steps[r.steps[turn]]);
+    take_turn_out(p, r, turn);
     const std::size_t begin = turn == 0 ? 0 : r.steps[turn - 1] + 1;
     for (std::size_t i = r.steps[turn]; i-- > begin;) {
       if (steps[i].issues.empty()) continue;

@@ -21,6 +21,8 @@ namespace sb::analysis {
 struct repeated_call {
   number thread = 0;
   std::vector<std::size_t> steps;  // of that thread, in order
+  // Further calls from that place, directly behind one of these: no work was issued in between.
+  std::vector<std::size_t> beside;
   number place = none;
   std::string name;
 };

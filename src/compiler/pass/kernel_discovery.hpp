@@ -48,11 +48,11 @@ struct kernel {
   // Its threads sleep, or ask for the time, while others of them go on: where they share a fiber,
   // each has a time of its own.
   abi::thread_times times = abi::thread_times::none;
-  bool reaches_other_memory = false;  // other_memory.hpp
+  bool reaches_other_memory = false;   // other_memory.hpp
   std::vector<std::string> constants;  // names of the __constant__ variables that it reads
-  bool is_straight = false;           // loop mode: no loop, no call of the engine
-  bool has_no_floats = false;         // and no computation with them
-  std::uint32_t row_threads = 0;      // abi::kernel_info
+  bool is_straight = false;            // loop mode: no loop, no call of the engine
+  bool has_no_floats = false;          // and no computation with them
+  std::uint32_t row_threads = 0;       // abi::kernel_info
   std::uint32_t row_width = 0;
   std::uint32_t most_row_bytes = 32u << 10;  // that the threads of a joined row keep
   usual_block usual;                         // usual_blocks.hpp
