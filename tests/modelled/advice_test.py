@@ -25,7 +25,7 @@ class Advice(unittest.TestCase):
     def setUpClass(cls):
         cls.scratch = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.scratch.name)
-        for name in ("advice", "allocations", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "helpers", "host_code",
+        for name in ("advice", "allocations", "buffers", "copy_queues", "divided", "event_waits", "first_uses", "frees", "hand_over", "held_lock", "host_code",
                      "joined_streams", "launches", "many_streams", "pools", "other_ways", "results", "shared_graph", "urgent"):
             command(TOOLKIT / "bin" / "nvcc", "-o", cls.folder / name, PROGRAM.with_name(f"{name}.cu"))
         for name in ("host_functions", "signals"):
@@ -231,20 +231,6 @@ class Advice(unittest.TestCase):
                 self.assertNotIn("event", one)
             if how == "one_stream":
                 self.assertEqual([len(one.split()) for one in waits[1:]], 11 * [1])
-
-    def test_loops_whose_calls_stand_in_functions_or_whose_turns_differ(self):
-        for self.device in ("h200", "gtx1050"):
-            for what, rule in (("raii", "allocation-in-loop"), ("ring", "allocation-in-loop"), ("checks", "wait-in-loop"),
-                               ("streams", "wait-in-loop"), ("tiles", "wait-in-loop")):
-                before, after = (self.facts("helpers", what, how)[0] for how in ("as_is", "applied"))
-                gained = before["run"]["length"] - after["run"]["length"]
-                found = before["findings"][0]
-                self.assertEqual(found["rule"], rule, (self.device, what))
-                self.assertNotIn(rule, [f["rule"] for f in after["findings"]])
-                self.assertLessEqual(abs(found["cost"] - gained) * 100, gained, (self.device, what, found["cost"], gained))
-
-    def test_copies_to_constants_that_the_next_kernel_reads(self):
-        self.assertEqual(self.facts("helpers", "coefficients", "as_is")[0]["findings"], [])
 
     def test_a_graph_of_several_streams(self):
         self.check("launch-bound-kernels", 2, "streams_in_turn", 20, 7)
