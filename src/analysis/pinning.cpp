@@ -173,7 +173,9 @@ std::string words_of(const pinning& pins, nanoseconds cost) {
 
 std::string words_of_use(const pinning& pins, nanoseconds gain, std::size_t copies) {
   const std::size_t from =
-      static_cast<std::size_t>(pins.in_place * copies / std::max<nanoseconds>(1, gain)) + 1;
+      static_cast<std::size_t>(pins.in_place / std::max<std::size_t>(1, pins.threads) * copies /
+                               std::max<nanoseconds>(1, gain)) +
+      1;
   return fmt::format(
       "In this run pinning {}: cudaHostRegister about {} for {} "
       "(cudaMallocHost {}), against {} by {} cop{}. In one that copies this memory more often it "

@@ -147,6 +147,7 @@ class printer {
       fmt::format_to(out(text_), "  {:<{}}{:>10}{:>10}{:>16}\n", name_of(e), width,
                      text_of_time(e.busy), text_of_time(e.alone), text_of_time(e.together));
     }
+    if (trace_.head.end == trace::ending::hung) return;  // what never ended is not in these times
     const bool by_engine = o.engines[o.busiest].least >= o.longest_chain;
     const std::string limit =
         by_engine ? fmt::format("the {} alone need that", text_of(o.engines[o.busiest]))

@@ -244,6 +244,7 @@ void wait_graph::add_stuck() {
                     : "waits for the end of {}" + (function ? std::string() : last_call(s.thread));
       add(who, {holder, what});
       held_.push_back(who);
+      if (lock) locked_.push_back(who);
       continue;
     }
     awaits_.emplace(who, what);

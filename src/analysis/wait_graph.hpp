@@ -1,6 +1,7 @@
 // Who waits for whom in a run that did not come to its end: operations, and the host's threads.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -45,6 +46,10 @@ class wait_graph {
   [[nodiscard]] const std::vector<node>& outside() const { return outside_; }
   // Threads and host functions that wait for a lock that somebody has, or for a thread's end.
   [[nodiscard]] const std::vector<node>& held() const { return held_; }
+  // Of them: those who wait for a lock, and not for a thread's end.
+  [[nodiscard]] bool waits_for_lock(node n) const {
+    return std::find(locked_.begin(), locked_.end(), n) != locked_.end();
+  }
   // What a chain leaves out between two of its nodes.
   [[nodiscard]] std::vector<node> between(node n, node on) const;
   // Where the questions begin: the threads that wait in calls, and for each what it waits for; the
@@ -125,7 +130,7 @@ class wait_graph {
   std::vector<node> asking_;  // threads; also those of host functions
   std::vector<trace::number> asked_;
   std::vector<node> lost_;  // wait for a lock whose holder has ended
-  std::vector<node> held_;
+  std::vector<node> held_, locked_;
   std::map<node, std::string> awaits_;  // "waits for lock 1", as far as the trace has it
 };
 

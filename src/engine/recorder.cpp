@@ -304,7 +304,6 @@ void recorder::add_pageable(const void* address, std::size_t bytes, trace::acces
   ranges_.push_back({found->second.first, found->second.second, bytes, how, true});
 }
 
-// Variables of the device are no allocations.
 void recorder::add_copy_ranges(const copy_operation& c, std::size_t source_bytes,
                                std::size_t destination_bytes) {
   const bool to_host = c.direction == copy_direction::device_to_host;

@@ -440,16 +440,19 @@ worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
   work w;
   if (spin_now_.empty() && spin_in_flight_ == 0 && !spin_next_.empty() && now >= spin_due_ns_) {
     spin_now_.swap(spin_next_);
+    if (before(spin_now_.back(), spin_now_.front()))
+      std::reverse(spin_now_.begin(), spin_now_.end());
     if (!std::is_sorted(spin_now_.begin(), spin_now_.end(), before))
       std::sort(spin_now_.begin(), spin_now_.end(), before);
-    spin_first_ = spin_first_ != current_worker() ? current_worker() : nullptr;
+    spin_first_ = current_worker();
+    spin_forwards_ = !spin_forwards_;
     spin_wake_ns_ = never;
     if (round_cost_ns_ > costly_round_ns && idle_ != 0) wake_one();
     round_cost_ns_ = 0;
   }
   if (spin_now_.empty()) return w;
   w.what = work::kind::retry;
-  if (spin_first_ == current_worker()) {
+  if ((spin_first_ == current_worker()) == spin_forwards_) {
     w.waiting = spin_now_.front();
     spin_now_.pop_front();
   } else {

@@ -19,7 +19,7 @@ bool is_set_up(const evidence& e, const repeated_call& r) {
   const std::vector<number> calls = calls_of(e.p, r);
   std::vector<const trace::allocation*> made;
   for (const trace::allocation& a : e.t.allocations)
-    if (std::find(calls.begin(), calls.end(), a.allocated_by) != calls.end()) made.push_back(&a);
+    if (std::binary_search(calls.begin(), calls.end(), a.allocated_by)) made.push_back(&a);
   if (made.size() != calls.size()) return false;
   nanoseconds last = 0;
   for (const trace::allocation* a : made) last = std::max(last, a->from);
@@ -151,18 +151,28 @@ std::string change_of_frees(const std::vector<std::string>& names) {
 struct kept_allocation {
   allocated where = allocated::before_the_loop;
   nanoseconds gain = 0;
+  std::size_t turns = 1;  // whose memory is there at once
 };
 
 std::string words_of(const kept_allocation& kept, nanoseconds before) {
+  const std::string as_many =
+      kept.turns == 1
+          ? ""
+          : fmt::format(" as many buffers as {} turns have, as that many use theirs at once,",
+                        kept.turns);
   if (kept.where == allocated::before_the_loop)
-    return "Allocate before the loop, use the memory again and free it right behind the loop";
+    return fmt::format(
+        "Allocate{} before the loop, use the memory again and free it right behind the loop",
+        as_many);
+  const std::string first =
+      kept.turns == 1 ? "turn" : fmt::format("{} turns, which use theirs at once,", kept.turns);
   return fmt::format(
-      "Allocate in the first turn only, where it is now, behind work that the device does "
+      "Allocate in the first {} only, where it is now, behind work that the device does "
       "meanwhile "
       "(that is the cost; before the loop it would gain {}), use the memory again and free it "
       "right "
       "behind the loop",
-      before == 0 ? "nothing" : text_of_time(before));
+      first, before == 0 ? "nothing" : text_of_time(before));
 }
 
 std::string change_of_allocations(const std::vector<std::string>& names,
@@ -215,11 +225,16 @@ allocating_loops loops_of(const evidence& e) {
   return loops;
 }
 
-nanoseconds gain_of(const evidence& e, const allocating_loops& loops, allocated where) {
-  program changed = e.p;
+std::size_t turns_at_once(const evidence& e, const allocating_loops& loops) {
   std::size_t turns = 1;
   for (const repeated_call* r : loops.all)
     if (class_of(r->name) == call_class::allocate) turns = std::max(turns, turns_at_once(e, *r));
+  return turns;
+}
+
+nanoseconds gain_of(const evidence& e, const allocating_loops& loops, std::size_t turns,
+                    allocated where) {
+  program changed = e.p;
   for (const repeated_call* r : loops.all) {
     const bool all = !loops.allocates || is_of_registering(*r);
     move_out_of_loop(e, changed, *r, all ? calls_left::all : calls_left::some,
@@ -229,13 +244,15 @@ nanoseconds gain_of(const evidence& e, const allocating_loops& loops, allocated 
 }
 
 // Before the loop, as one would do it, unless that gains much less.
-kept_allocation best_of(const evidence& e, const allocating_loops& loops, nanoseconds before) {
+kept_allocation best_of(const evidence& e, const allocating_loops& loops, std::size_t turns,
+                        nanoseconds before) {
   const bool only_allocates =
       loops.allocates && std::none_of(loops.all.begin(), loops.all.end(),
                                       [](const auto* r) { return is_of_registering(*r); });
-  const nanoseconds first = only_allocates ? gain_of(e, loops, allocated::in_the_first_turn) : 0;
-  if (first * 9 > before * 10) return {allocated::in_the_first_turn, first};
-  return {allocated::before_the_loop, before};
+  const nanoseconds first =
+      only_allocates ? gain_of(e, loops, turns, allocated::in_the_first_turn) : 0;
+  if (first * 9 > before * 10) return {allocated::in_the_first_turn, first, turns};
+  return {allocated::before_the_loop, before, turns};
 }
 
 }  // namespace
@@ -243,8 +260,9 @@ kept_allocation best_of(const evidence& e, const allocating_loops& loops, nanose
 void find_allocations_in_loops(const evidence& e, findings& out) {
   const allocating_loops loops = loops_of(e);
   if (loops.all.empty()) return;
-  const nanoseconds before = gain_of(e, loops, allocated::before_the_loop);
-  const kept_allocation kept = best_of(e, loops, before);
+  const std::size_t turns = turns_at_once(e, loops);
+  const nanoseconds before = gain_of(e, loops, turns, allocated::before_the_loop);
+  const kept_allocation kept = best_of(e, loops, turns, before);
   if (!e.worth(kept.gain)) return;
   std::vector<number> calls;
   std::vector<std::string> names;

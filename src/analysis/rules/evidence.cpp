@@ -181,7 +181,7 @@ bool is_turn(const turn_body& body, call_class of) {
 
 // Calls of one place are a loop when most of its turns come again: those of a function that a turn
 // calls from several places, as a check behind each launch, are of so many kinds.
-bool is_loop(const trace::trace& t, const std::vector<step>& steps, const repeated_call& group) {
+bool is_loop(const trace::trace& t, const std::vector<step>& steps, repeated_call& group) {
   constexpr std::size_t most_kinds = 16;
   std::map<std::string, std::size_t> bodies;
   for (std::size_t i = 0; i + 1 < group.steps.size(); ++i) {
@@ -194,6 +194,7 @@ bool is_loop(const trace::trace& t, const std::vector<step>& steps, const repeat
     ++kinds;
     turns += times;
   }
+  group.kinds = kinds;
   return kinds != 0 && kinds <= most_kinds && 2 * turns >= group.steps.size() - 1;
 }
 
@@ -211,9 +212,11 @@ void keep_equal_turns(const trace::trace& t, const std::vector<step>& steps, rep
       best_length = i + 2 - begin;
     }
   }
+  const std::size_t end =
+      best + best_length < group.steps.size() ? group.steps[best + best_length] : steps.size();
   group.steps = {group.steps.begin() + static_cast<std::ptrdiff_t>(best),
                  group.steps.begin() + static_cast<std::ptrdiff_t>(best + best_length)};
-  std::erase_if(group.beside, [&](std::size_t i) { return i < group.steps.front(); });
+  std::erase_if(group.beside, [&](std::size_t i) { return i < group.steps.front() || i >= end; });
 }
 
 std::vector<repeated_call> find_repeated_calls(const trace::trace& t, const program& p) {

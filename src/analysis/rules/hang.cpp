@@ -182,13 +182,17 @@ std::string way_out(const trace::trace& t, const wait_graph& graph, const std::v
     return "Break the ring at one of these places: issue what is waited for first, or leave it "
            "room beside the kernel that waits, which then needs fewer blocks.";
   }
-  const bool by_locks = std::any_of(ring.begin(), ring.end(), [&](node n) {
+  if (std::any_of(ring.begin(), ring.end(), [&](node n) { return graph.waits_for_lock(n); }))
+    return "Break the ring at one of these places: release a lock before waiting for "
+           "what needs it, and take several locks in the same order everywhere.";
+  const bool joins = std::any_of(ring.begin(), ring.end(), [&](node n) {
     return std::find(graph.held().begin(), graph.held().end(), n) != graph.held().end();
   });
-  return by_locks ? "Break the ring at one of these places: release a lock before waiting for "
-                    "what needs it, and take several locks in the same order everywhere."
-                  : "Break the ring at one of these places: issue what is waited for first, use "
-                    "another stream or more hardware connections, or wait for less.";
+  return joins ? "Break the ring at one of these places: do what a thread waits for (signal its "
+                 "condition, post its semaphore, write what it looks at) before waiting for its "
+                 "end."
+               : "Break the ring at one of these places: issue what is waited for first, use "
+                 "another stream or more hardware connections, or wait for less.";
 }
 
 // The most that is guessed of what closes the ring.

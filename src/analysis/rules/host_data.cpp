@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analysis/rules/loop_calls.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
@@ -215,10 +216,15 @@ std::optional<std::size_t> turns_awaited(const evidence& e, const repeated_call&
                                          const turns& all) {
   std::size_t most = 0;
   for (std::size_t i = 0; i < r.steps.size(); ++i) {
-    const number waited = e.t.calls[e.p.threads[r.thread][r.steps[i]].call].blocked_on;
-    if (waited == none) return std::nullopt;
-    const std::size_t issued = all.turn_of(e.t.operations[waited]);
-    most = std::max(most, i - std::min(i, issued));
+    const auto awaits = [&](std::size_t step) {
+      const number waited = e.t.calls[e.p.threads[r.thread][step].call].blocked_on;
+      if (waited == none) return false;
+      const std::size_t issued = all.turn_of(e.t.operations[waited]);
+      most = std::max(most, i - std::min(i, issued));
+      return true;
+    };
+    if (!awaits(r.steps[i])) return std::nullopt;
+    for (const std::size_t step : beside(r, i)) awaits(step);
   }
   return most;
 }

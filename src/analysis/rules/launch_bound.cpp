@@ -64,7 +64,7 @@ bool pays(const sums& s, const graph_costs& costs) {
 
 // All sequences that are worth a graph, and what the run gains when they are launched as that.
 struct as_graphs {
-  sequence_streams streams;
+  sequence_streams streams = sequence_streams::one;
   std::vector<number> operations;
   sums all;
   nanoseconds gain = 0;
@@ -116,10 +116,17 @@ as_graphs launched_as_graphs(const evidence& e, sequence_streams streams) {
   return result;
 }
 
-// Fewer graphs are less to write, for about the same.
-bool is_better(const as_graphs& one, const as_graphs& than) {
-  const bool fewer = one.all.graphs < than.all.graphs;
-  return one.gain > than.gain || (fewer && one.gain > than.gain / 10 * 9);
+// What gains most, or about that with fewer graphs, which are less to write.
+as_graphs best_of(std::vector<as_graphs> ways) {
+  nanoseconds most = 0;
+  for (const as_graphs& one : ways) most = std::max(most, one.gain);
+  std::erase_if(ways, [&](const as_graphs& one) {
+    return one.operations.empty() || one.gain < most / 10 * 9;
+  });
+  if (ways.empty()) return {};
+  return std::move(*std::min_element(ways.begin(), ways.end(), [](const auto& a, const auto& b) {
+    return a.all.graphs != b.all.graphs ? a.all.graphs < b.all.graphs : a.gain > b.gain;
+  }));
 }
 
 // How one capture comes to have several streams.
@@ -149,11 +156,11 @@ std::string change_of(const as_graphs& found) {
 }  // namespace
 
 void find_launch_bound_kernels(const evidence& e, findings& out) {
-  as_graphs found = launched_as_graphs(e, sequence_streams::one);
-  for (const sequence_streams more : {sequence_streams::several, sequence_streams::joined}) {
-    as_graphs together = launched_as_graphs(e, more);
-    if (!together.operations.empty() && is_better(together, found)) found = std::move(together);
-  }
+  std::vector<as_graphs> ways;
+  for (const sequence_streams each :
+       {sequence_streams::one, sequence_streams::several, sequence_streams::joined})
+    ways.push_back(launched_as_graphs(e, each));
+  as_graphs found = best_of(std::move(ways));
   if (found.operations.empty() || !e.worth(found.gain)) return;
 
   const sums& all = found.all;

@@ -250,6 +250,8 @@ std::optional<kind_of_wait> kind_of(const evidence& e, const repeated_call& r) {
   if (!only_waits(class_of(r.name)) && !polled) return std::nullopt;
   const host_use use = use_between_waits(e, r);
   if (use == host_use::may_need_each_wait) return std::nullopt;
+  // Of several places in a turn, each has its own bytes, and may need them before the next one.
+  if (use == host_use::in_turn && r.kinds > 1) return std::nullopt;
   const bool again = use == host_use::same_result || use == host_use::in_turn;
   if (again && sizes_differ(e, r)) return std::nullopt;
   return kind_of_wait{use, polled};
@@ -413,6 +415,7 @@ void find_copies_in_loops(const evidence& e, findings& out) {
     const brought what = brought_by(e, r);
     if (!is_copy && what != brought::same_bytes) return std::nullopt;
     if (what != brought::other_bytes && sizes_differ(e, r)) return std::nullopt;
+    if (r.kinds > 1 && are_looks(e, r)) return std::nullopt;
     if (what == brought::same_bytes && looks_in_some_turns(e, r)) return std::nullopt;
     return what == brought::same_bytes;
   });

@@ -23,6 +23,7 @@ struct repeated_call {
   std::vector<std::size_t> steps;  // of that thread, in order
   // Further calls from that place, directly behind one of these: no work was issued in between.
   std::vector<std::size_t> beside;
+  std::size_t kinds = 1;  // of what lies between two of these: a turn may have several of them
   number place = none;
   std::string name;
 };

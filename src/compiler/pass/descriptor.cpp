@@ -41,9 +41,13 @@ void emit_descriptor(Module& module, const kernel& kernel) {
   auto* variable_type = StructType::get(context, {pointer, size});
   static_assert(sizeof(abi::variable) == 16);
   SmallVector<Constant*, 4> constants;
+  bool finds_all = true;
   for (const std::string& one : kernel.constants) {
     auto* variable = module.getNamedGlobal(one);
-    if (variable == nullptr) continue;
+    if (variable == nullptr) {
+      finds_all = false;
+      continue;
+    }
     const std::uint64_t bytes = module.getDataLayout().getTypeAllocSize(variable->getValueType());
     constants.push_back(
         ConstantStruct::get(variable_type, {variable, ConstantInt::get(size, bytes)}));
@@ -69,7 +73,7 @@ void emit_descriptor(Module& module, const kernel& kernel) {
       number(kernel.has_no_floats ? abi::straight_without_floats : kernel.is_straight),
       number(kernel.row_threads),
       number(kernel.row_width),
-      number(kernel.reaches_other_memory),
+      number(kernel.reaches_other_memory || !finds_all),
       number(kernel.needs),
       number(kernel.draws),
       number(static_cast<std::uint32_t>(kernel.times)),

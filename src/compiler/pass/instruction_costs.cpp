@@ -181,6 +181,7 @@ instruction_cost called(const CallBase& call) {
   }
   StringRef name = callee->getName();
   name = callee->isIntrinsic() ? name.drop_front(5).split('.').first : name;
+  name.consume_front("__streambed_");
   const Type* type = call.getType();
   if (type->isFPOrFPVectorTy()) {
     if (type->isFloatTy() && !callee->isIntrinsic() && name.ends_with("f")) {
