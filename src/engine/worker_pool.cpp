@@ -431,8 +431,8 @@ worker_pool::work worker_pool::pick(std::uint64_t now) {
 }
 
 // Blocks often wait for their neighbours. Looked at in their order, a whole chain of them may go on
-// in one round; whoever comes to help begins at the other end, and one that is alone does so in
-// every second round, as chains go either way.
+// in one round. Chains go either way: of two workers one begins in front and one at the back; where
+// the same one begins a round again, all of them begin at the back.
 worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
   const auto before = [](const block* a, const block* b) {
     return a->run != b->run ? std::less<>()(a->run, b->run) : a->index < b->index;
@@ -444,15 +444,14 @@ worker_pool::work worker_pool::pick_spinner(std::uint64_t now) {
       std::reverse(spin_now_.begin(), spin_now_.end());
     if (!std::is_sorted(spin_now_.begin(), spin_now_.end(), before))
       std::sort(spin_now_.begin(), spin_now_.end(), before);
-    spin_first_ = current_worker();
-    spin_forwards_ = !spin_forwards_;
+    spin_first_ = spin_first_ != current_worker() ? current_worker() : nullptr;
     spin_wake_ns_ = never;
     if (round_cost_ns_ > costly_round_ns && idle_ != 0) wake_one();
     round_cost_ns_ = 0;
   }
   if (spin_now_.empty()) return w;
   w.what = work::kind::retry;
-  if ((spin_first_ == current_worker()) == spin_forwards_) {
+  if (spin_first_ == current_worker()) {
     w.waiting = spin_now_.front();
     spin_now_.pop_front();
   } else {

@@ -244,9 +244,8 @@ class worker_pool {
   bool chunk_turn_ = false;  // runs and resumable blocks take turns
   std::priority_queue<timer, std::vector<timer>, std::greater<>> timers_;
   std::deque<block*> spin_now_;         // the round that goes on, in the order of their numbers
-  const worker* spin_first_ = nullptr;  // who began it, at this end; others begin at the other
-  bool spin_forwards_ = false;
-  std::deque<block*> spin_next_;  // the round after it
+  const worker* spin_first_ = nullptr;  // who takes those in front; others take those at the back
+  std::deque<block*> spin_next_;        // the round after it
   std::uint32_t spin_in_flight_ = 0;
   std::uint64_t spin_due_ns_ = 0;
   std::uint64_t spin_wake_ns_ = never;  // when a sleeper of a block of the next round is due

@@ -1,5 +1,6 @@
 // Blocks of fibers: barriers, warp operations, progress.
 #include <gtest/gtest.h>
+#include <algorithm>
 
 #include <array>
 #include <set>
@@ -365,31 +366,43 @@ TEST(progress, blocks_that_wait_for_later_blocks_end) {
   EXPECT_EQ(counter, 200);
 }
 
-// Looked at in any other order, each round would find one block that can go on: half of all pairs.
+struct chain_params {
+  std::atomic<int>*counter, *looks;
+  bool forwards;
+};
+constexpr int blocks_of_chain = 400;
+
+// How often the blocks of a chain look, each of which waits for its neighbour.
+int looks_of_chain(bool forwards) {
+  std::atomic<int> counter{0}, looks{0};
+  EXPECT_EQ(run(
+                [](const char* p, thread_context* self) {
+                  const auto& q = params_of<chain_params>(p);
+                  const int block = static_cast<int>(self->block->block_idx[0]);
+                  const int mine = q.forwards ? block : blocks_of_chain - 1 - block;
+                  int seen = 0;
+                  while ((seen = q.counter->load()) != mine) {
+                    ++*q.looks;
+                    device::spin(self, static_cast<std::uint64_t>(seen));
+                  }
+                  q.counter->store(mine + 1);
+                },
+                {blocks_of_chain}, {1}, chain_params{&counter, &looks, forwards}),
+            status::success);
+  EXPECT_EQ(counter, blocks_of_chain);
+  return looks;
+}
+
+// Looked at in any other order, each round would find one block that can go on: half of all pairs,
+// whatever else the machine does. (In this one, it may keep a worker from its block for some
+// rounds.)
 TEST(progress, chains_of_blocks_go_on_in_few_rounds) {
-  constexpr int blocks = 400;
+  constexpr int limit = blocks_of_chain * blocks_of_chain / 4, attempts = 10;
   for (const bool forwards : {true, false}) {
-    struct params {
-      std::atomic<int>*counter, *looks;
-      bool forwards;
-    };
-    std::atomic<int> counter{0}, looks{0};
-    EXPECT_EQ(run(
-                  [](const char* p, thread_context* self) {
-                    const auto& q = params_of<params>(p);
-                    const int block = static_cast<int>(self->block->block_idx[0]);
-                    const int mine = q.forwards ? block : blocks - 1 - block;
-                    int seen = 0;
-                    while ((seen = q.counter->load()) != mine) {
-                      ++*q.looks;
-                      device::spin(self, static_cast<std::uint64_t>(seen));
-                    }
-                    q.counter->store(mine + 1);
-                  },
-                  {blocks}, {1}, params{&counter, &looks, forwards}),
-              status::success);
-    EXPECT_EQ(counter, blocks);
-    EXPECT_LT(looks, blocks * blocks / 3) << (forwards ? "forwards" : "backwards");
+    int least = looks_of_chain(forwards);
+    for (int i = 1; i < attempts && least >= limit; ++i)
+      least = std::min(least, looks_of_chain(forwards));
+    EXPECT_LT(least, limit) << (forwards ? "forwards" : "backwards");
   }
 }
 
