@@ -110,26 +110,20 @@ void move_out_of_loop(const evidence& e, program& p, const repeated_call& r, cal
                       std::size_t turns, allocated where) {
   std::vector<step>& steps = p.threads[r.thread];
   const bool allocates = class_of(r.name) == call_class::allocate;
+  const std::size_t to = allocates
+                             ? r.steps.front()
+                             : std::max(r.steps.back(), r.beside.empty() ? 0 : r.beside.back());
   std::vector<std::size_t> kept;
   for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
     const bool is_kept = allocates ? turn < turns : turn + turns >= r.steps.size();
     const auto use = [&](std::size_t i) {
-      if (is_kept)
-        kept.push_back(i);
-      else if (left == calls_left::some)
-        take_out(steps[i]);
+      if (is_kept) return kept.push_back(i);
+      if (left == calls_left::all)
+        (allocates ? steps[to].before : steps[to].after) += steps[i].own();
+      take_out(steps[i]);
     };
     use(r.steps[turn]);
     std::ranges::for_each(beside(r, turn), use);
-  }
-  if (left == calls_left::all) {
-    for (const std::vector<std::size_t>* calls : {&r.steps, &r.beside}) {
-      for (const std::size_t i : *calls) {
-        if (std::find(kept.begin(), kept.end(), i) != kept.end()) continue;
-        (allocates ? steps[kept.front()].before : steps[kept.back()].after) += steps[i].own();
-        take_out(steps[i]);
-      }
-    }
   }
   if (allocates && where == allocated::in_the_first_turn) return;
   const std::size_t place = allocates ? begin_of(e, r) : end_of(e, r);
