@@ -21,6 +21,7 @@
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
 
+#include "compiler/pass/constant_masks.hpp"
 #include "compiler/pass/kept_memory.hpp"
 #include "compiler/pass/thread_marks.hpp"
 #include "compiler/pass/usual_blocks.hpp"
@@ -183,6 +184,7 @@ bool write_out(Function& function, FunctionAnalysisManager& analyses) {
     }
   }
   unroll(function, analyses);
+  drop_constant_masks(function);
   Argument* shared = shared_memory_of(function);
   kept_memory kept = shared ? keep_in_values(*shared, shared_bytes_of(function)) : kept_memory{};
   BasicBlock* where = kept.block;
