@@ -22,14 +22,11 @@
 #include "texture_functions.h"
 #include "warp_functions.h"
 
-/* What `<<< >>>` compiles to: the configuration is kept until the kernel's stub asks for it. The
-   place of the launch goes along for messages, so the function behind it is one of our own. */
-extern "C" unsigned __cudaPushCallConfiguration(
-    dim3 gridDim, dim3 blockDim = 1, size_t sharedMem = 0, struct CUstream_st* stream = 0,
-    const char* file = __builtin_FILE(),
-    unsigned line = __builtin_LINE()) __asm__("__cudaPushCallConfigurationAt");
-extern "C" cudaError_t __cudaPopCallConfiguration(dim3* gridDim, dim3* blockDim, size_t* sharedMem,
-                                                  void* stream);
+/* clang 19, when it reads a precompiled header that has these, takes the va_list of x86-64 for
+   another type than its own: they are read behind it. */
+#ifndef SB_LAUNCHES_COME_LATER
+#include "launch_configuration.h"
+#endif
 #endif
 
 #endif

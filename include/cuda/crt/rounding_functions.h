@@ -18,9 +18,14 @@
 
 /* Directed: the processor's rounding is set around the operation. Not inlined, so that the code
    around it may still be optimised as usual. */
+#ifdef __CUDA_ARCH__
+#define SB_MODE_MATTERS _Pragma("STDC FENV_ACCESS ON")
+#else /* not compiled for the host, whose -ffast-math it would contradict */
+#define SB_MODE_MATTERS
+#endif
 #define SB_DIRECTED(type, name, mode, params, expression)                   \
   static __device__ __noinline__ __attribute__((unused)) type name params { \
-    _Pragma("STDC FENV_ACCESS ON") __builtin_set_flt_rounds(mode);          \
+    SB_MODE_MATTERS __builtin_set_flt_rounds(mode);                         \
     const volatile type result = expression;                                \
     __builtin_set_flt_rounds(SB_ROUND_NEAREST);                             \
     return result;                                                          \

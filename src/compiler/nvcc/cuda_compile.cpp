@@ -34,11 +34,14 @@ constexpr const char* header = "cuda_runtime.h";
 // As nvcc answers for its linker of device code.
 constexpr int link_failed = 255;
 
-// clang could not use the precompiled header; the message names it.
+// clang could not use the precompiled header: the message names it, or clang crashed, as it does
+// over some damaged ones.
 bool blames_cache(const finished& end) {
-  return end.status != 0 && (end.errors.find("PCH file") != std::string::npos ||
-                             end.errors.find(".pch'") != std::string::npos ||
-                             end.errors.find("precompiled") != std::string::npos);
+  constexpr std::string_view words[] = {"PCH file", ".pch'", "precompiled", "AST file",
+                                        "PLEASE submit a bug report"};
+  return end.status != 0 && std::any_of(std::begin(words), std::end(words), [&](auto word) {
+           return end.errors.find(word) != std::string::npos;
+         });
 }
 
 // The host's half of a .cu, which is compiled beside the device's. One that is fed reads the device

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -18,7 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_entries = 32;
-constexpr const char* source_name = "/cuda_runtime.cu";
+constexpr const char* source_name = "/headers.cu";
+// What clang 19 must not find in a precompiled header comes behind it (device_code.h).
+constexpr const char* source_text =
+    "#define SB_LAUNCHES_COME_LATER\n#include <cuda_runtime.h>\n#undef SB_LAUNCHES_COME_LATER\n";
+constexpr const char* header_behind = "crt/launch_configuration.h";
 
 std::string cache_directory() {
   if (const char* given = std::getenv("STREAMBED_CACHE_DIR"); given != nullptr)
@@ -40,9 +45,6 @@ std::string state_of(const std::string& path) {
 }  // namespace
 
 header_cache::header_cache(const toolchain& tools) : directory_(cache_directory()) {
-  // clang 19 takes the va_list of x86-64 in a parsed header for another type than its own: <string>
-  // does not compile behind it.
-  if (tools.architecture == "x86_64") directory_.clear();
   if (directory_.empty()) return;
   std::error_code error;
   fs::create_directories(directory_, error);
@@ -50,7 +52,11 @@ header_cache::header_cache(const toolchain& tools) : directory_(cache_directory(
     directory_.clear();
     return;
   }
-  state_ = state_of(tools.clang);
+  state_ = std::string(source_text) + state_of(tools.clang);
+  // Where clang looks for headers as well.
+  for (const char* name : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+    if (const char* folders = std::getenv(name); folders != nullptr)
+      state_ += std::string(name) + '=' + folders + '\n';
   std::vector<std::string> headers;
   for (const auto& entry : fs::recursive_directory_iterator(tools.include, error))
     if (entry.is_regular_file(error)) headers.push_back(entry.path().string());
@@ -72,6 +78,26 @@ std::string header_cache::place_of(const arguments& line) const {
   return directory_ + "/" + hexadecimal_hash(key) + ".pch";
 }
 
+namespace {
+
+// As a whole, or not at all: others may read it.
+bool write_source(const std::string& path) {
+  if (file_exists(path) && read_file(path) == source_text) return true;
+  const std::string unfinished = path + "." + std::to_string(getpid());
+  std::error_code error;
+  try {
+    write_file(unfinished, source_text);
+    fs::rename(unfinished, path, error);
+  } catch (const fatal_error&) {
+    error = std::make_error_code(std::errc::no_space_on_device);
+  }
+  std::error_code ignored;
+  if (error) fs::remove(unfinished, ignored);
+  return !error;
+}
+
+}  // namespace
+
 header_cache::pair header_cache::get(const arguments& device, const arguments& host) {
   if (directory_.empty()) return {};
   const pair wanted = {place_of(device), place_of(host)};
@@ -87,7 +113,7 @@ header_cache::pair header_cache::get(const arguments& device, const arguments& h
       utimensat(AT_FDCWD, place.c_str(), nullptr, 0);
       continue;
     }
-    if (!file_exists(source)) write_file(source, "#include <cuda_runtime.h>\n");
+    if (!write_source(source)) return {};
     making each{place, place + "." + std::to_string(getpid()), nullptr};
     arguments command = *line;
     command.insert(command.end(), {"-fsyntax-only", "-w", "-Xclang", "-emit-pch", "-Xclang", "-o",
@@ -113,9 +139,16 @@ header_cache::pair header_cache::get(const arguments& device, const arguments& h
 void header_cache::drop_old_entries() const {
   std::error_code error;
   std::vector<std::pair<fs::file_time_type, fs::path>> entries;
-  for (const auto& entry : fs::directory_iterator(directory_, error))
+  const auto now = fs::file_time_type::clock::now();
+  for (const auto& entry : fs::directory_iterator(directory_, error)) {
+    const std::string name = entry.path().filename().string();
     if (entry.path().extension() == ".pch")
       entries.emplace_back(entry.last_write_time(error), entry.path());
+    // Of a compiler that was killed.
+    else if (name.find(".pch.") != std::string::npos &&
+             now - entry.last_write_time(error) > std::chrono::hours(1))
+      fs::remove(entry.path(), error);
+  }
   if (entries.size() <= most_entries) return;
   std::sort(entries.begin(), entries.end());
   for (std::size_t i = 0; i + most_entries < entries.size(); ++i)
@@ -135,7 +168,9 @@ arguments header_cache::flags(const std::string& entry) {
           entry,
           "-Xclang",
           "-fmodules-validate-system-headers",
-          "-Wno-pch-vfsoverlay-mismatch"};
+          "-Wno-pch-vfsoverlay-mismatch",
+          "-include",
+          header_behind};
 }
 
 namespace {
