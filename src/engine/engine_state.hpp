@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "engine/clock.hpp"
+#include "engine/counter_clock.hpp"
 #include "engine/device_runtime.hpp"
 #include "engine/engine.hpp"
 #include "engine/event_watch.hpp"
