@@ -104,8 +104,7 @@ void wait_graph::add_askers() {
     const std::size_t others = known.size() - 1;
     for (const number q : known) {
       const trace::call& c = trace_.calls[q];
-      std::string place = text_of_place(trace_, c.place);
-      place.erase(0, place.rfind('/') + 1);
+      const std::string place = text_of_place_without_folders(trace_, c.place);
       std::string why =
           fmt::format("asks {}{} again and again, {} times by now, and waits for {{}}", c.name,
                       place.empty() ? "" : fmt::format(" ({})", place), askers[i].looks);

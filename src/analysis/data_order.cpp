@@ -1,5 +1,6 @@
 // The order that the data of a program needs: read from the byte ranges of its operations.
 #include <algorithm>
+#include <map>
 
 #include "analysis/changes.hpp"
 
@@ -74,6 +75,34 @@ bool may_write_all(const trace::byte_range& r) { return !r.exact && r.how != tra
 
 constexpr std::size_t remembered = 128;  // of an allocation: its last touches
 
+// What an operation touches, and of stream-ordered memory what its coming and going does: it is
+// there behind the one, and until the other. Memory that was given back may be what the next
+// allocation gets, of which the trace says nothing: those keep their order (no allocation's).
+class touched_ranges {
+ public:
+  explicit touched_ranges(const trace::trace& t) : t_(t) {
+    for (number a = 0; a < t.allocations.size(); ++a) {
+      const trace::allocation& one = t.allocations[a];
+      if (one.allocated_by != none) by_call_[one.allocated_by].push_back(a);
+      if (one.freed_by != none) by_call_[one.freed_by].push_back(a);
+    }
+  }
+  const std::vector<trace::byte_range>& of(const trace::operation& o) {
+    if (o.kind != trace::operation_kind::allocate && o.kind != trace::operation_kind::free)
+      return o.ranges;
+    ranges_.assign(1, {none, 0, 1, trace::access::write, true});
+    if (const auto found = by_call_.find(o.call); found != by_call_.end())
+      for (const number a : found->second)
+        ranges_.push_back({a, 0, t_.allocations[a].bytes, trace::access::write, true});
+    return ranges_;
+  }
+
+ private:
+  const trace::trace& t_;
+  std::map<number, std::vector<number>> by_call_;
+  std::vector<trace::byte_range> ranges_;
+};
+
 }  // namespace
 
 bool share_data(const trace::operation& a, const trace::operation& b, data_view view) {
@@ -95,13 +124,15 @@ assumes_parts keep_data_order(const trace::trace& t, program& p, const allocatio
   std::vector<number> streams;
   std::vector<const touch*> apart;  // of each stream, the last whose part is another one
   barriers all(t.streams.size());
+  touched_ranges touched(t);
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
     all.add(t, i, p.tasks[i].after);
-    for (std::size_t at = 0; at < o.ranges.size(); ++at) {
-      if (is_anything(o.ranges[at])) continue;
-      const trace::byte_range r = parts.range(o, at);
-      const bool whole = !o.ranges[at].exact;
+    const std::vector<trace::byte_range>& ranges = touched.of(o);
+    for (std::size_t at = 0; at < ranges.size(); ++at) {
+      if (is_anything(ranges[at])) continue;
+      const trace::byte_range r = &ranges == &o.ranges ? parts.range(o, at) : ranges[at];
+      const bool whole = !ranges[at].exact;
       std::vector<touch>& earlier =
           touches[std::min<std::size_t>(r.allocation, t.allocations.size())];
       // Of each stream, the last one that meets this: the ones before it are behind it already.

@@ -9,7 +9,7 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::size_t most_operations = 20000, most_streams = 64;
+constexpr std::size_t most_streams = 64;
 constexpr std::size_t most_looks = 4'000'000;  // at operations that may meet
 
 using positions = device_order::positions;
@@ -224,8 +224,15 @@ bool keeps_order(const trace::trace& t, const allocation_parts& parts, const dev
   return for_each_lost(t, parts, as_it_is, changed, [](const lost_order&) { return false; });
 }
 
+bool is_too_long_to_follow(const trace::trace& t) {
+  return t.operations.size() > most_followed &&
+         std::any_of(t.operations.begin(), t.operations.end(), [](const trace::operation& o) {
+           return o.kind == trace::operation_kind::event_wait;
+         });
+}
+
 bool can_be_followed(const trace::trace& t, const program& p) {
-  if (t.head.end != trace::ending::complete || t.operations.size() > most_operations ||
+  if (t.head.end != trace::ending::complete || t.operations.size() > most_followed ||
       t.streams.size() > most_streams)
     return false;
   number thread = none;

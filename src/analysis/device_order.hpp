@@ -19,6 +19,9 @@ namespace sb::analysis {
 // whether something is over may wait for the sake of that; one that reads times of events can be
 // followed where it is known of which (timed_records.hpp).
 [[nodiscard]] bool can_be_followed(const trace::trace& t, const program& p);
+// It waits for events, and has more operations than are looked at.
+inline constexpr std::size_t most_followed = 200'000;
+[[nodiscard]] bool is_too_long_to_follow(const trace::trace& t);
 
 // The host may see what it does: it uses the host's memory, or nobody knows what.
 [[nodiscard]] bool touches_host(const trace::trace& t, const trace::operation& o);

@@ -1,8 +1,11 @@
 #include "analysis/explain.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
+#include "analysis/device_order.hpp"
 #include "analysis/polls.hpp"
 #include "analysis/replay.hpp"
 #include "analysis/rules/rules.hpp"
@@ -43,6 +46,23 @@ void rank(std::vector<finding>& findings) {
   });
 }
 
+// That pinning the memory of copies would not pay is nothing new where a finding with a cost
+// already says what to do about the same lines.
+void leave_out_told(std::vector<finding>& findings) {
+  const auto of = std::find_if(findings.begin(), findings.end(), [](const finding& f) {
+    return f.rule == "pageable-async-copy" && f.weight == severity::warning;
+  });
+  if (of == findings.end()) return;
+  const auto tells_of_all = [&](const finding& f) {
+    return f.rule == "synchronous-copy-in-loop" && f.weight == severity::cost &&
+           !of->places.empty() &&
+           std::all_of(of->places.begin(), of->places.end(), [&](trace::number p) {
+             return std::find(f.places.begin(), f.places.end(), p) != f.places.end();
+           });
+  };
+  if (std::any_of(findings.begin(), findings.end(), tells_of_all)) findings.erase(of);
+}
+
 // Where a kernel is loaded at its first use, that holds it as well: no change alone makes the run
 // shorter. What would, if all of them were loaded before.
 void look_when_loaded(const trace::trace& t, const program& p, explanation& e) {
@@ -68,7 +88,7 @@ void look_when_loaded(const trace::trace& t, const program& p, explanation& e) {
 
 }  // namespace
 
-explanation explain(const trace::trace& recorded) {
+explanation explain(const trace::trace& recorded, const rule_progress& told) {
   const std::optional<trace::trace> polled = with_polls_as_waits(recorded);
   const trace::trace& t = polled ? *polled : recorded;
   explanation e;
@@ -81,10 +101,21 @@ explanation explain(const trace::trace& recorded) {
   const timing base = replay(p);
   e.modelled = base.end;
   const evidence what(t, p, base, e.overlap);
-  for (const rule& r : all_rules()) r.look(what, e.findings);
+  std::uint64_t looked = 0;
+  for (const rule& r : all_rules()) {
+    if (told) told(looked++, all_rules().size());
+    r.look(what, e.findings);
+  }
+  if (told) told(looked, looked);
+  if (is_too_long_to_follow(t))
+    e.not_looked_at.push_back(fmt::format(
+        "Whether the data needs each wait for an event: the run has {} operations, and up to {} "
+        "are looked at (needless-event-wait, early-event-wait).",
+        t.operations.size(), most_followed));
   if (std::none_of(e.findings.begin(), e.findings.end(),
                    [](const finding& f) { return f.weight <= severity::cost; }))
     look_when_loaded(t, p, e);
+  leave_out_told(e.findings);
   rank(e.findings);
   return e;
 }

@@ -1,6 +1,8 @@
 // Everything there is to say about a recorded run.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +28,12 @@ struct explanation {
   std::vector<finding> findings;  // what costs most comes first
   // The run as the replay models it: costs are differences to this.
   trace::nanoseconds modelled = 0;
+  std::vector<std::string> not_looked_at;  // sentences
 };
 
-[[nodiscard]] explanation explain(const trace::trace& recorded);
+// `told`: how many of all rules have been looked at.
+using rule_progress = std::function<void(std::uint64_t done, std::uint64_t all)>;
+[[nodiscard]] explanation explain(const trace::trace& recorded, const rule_progress& told = {});
 
 enum class colour : bool { no, yes };
 

@@ -159,6 +159,9 @@ std::string json_of(const trace::trace& t, const explanation& e) {
   write_path(w, t, e.path);
   write_overlap(w, e.overlap);
   write_findings(w, t, e);
+  w.begin_array("not_looked_at");
+  for (const std::string& what : e.not_looked_at) w.member("", what);
+  w.end_array();
   w.end_object();
   return w.text() + "\n";
 }

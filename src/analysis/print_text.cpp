@@ -23,14 +23,17 @@ double percent(trace::nanoseconds part, trace::nanoseconds whole) {
 }
 
 std::string lines_of(const trace::trace& t, const std::vector<trace::number>& places) {
+  constexpr std::size_t most = 4;
   std::string text;
+  std::size_t told = 0;
   for (const trace::number p : places) {
-    std::string place = text_of_place(t, p);
+    const std::string place = text_of_place_without_folders(t, p);
     if (place.empty()) continue;
-    place.erase(0, place.rfind('/') + 1);  // the file without its folders
+    if (++told > most) continue;
     text += text.empty() ? " (" : ", ";
     text += trace::visible(place);
   }
+  if (told > most) text += fmt::format(" and {} more", told - most);
   return text.empty() ? text : text + ")";
 }
 
@@ -216,6 +219,7 @@ class printer {
       for (const std::string& line : f.evidence) paragraph("- " + line, 5);
       paragraph("Change: " + f.change, 5);
     }
+    for (const std::string& what : facts_.not_looked_at) paragraph("Not looked at: " + what, 2);
   }
 
   const trace::trace& trace_;

@@ -151,8 +151,7 @@ void wait_graph::add_operation(number i) {
 // it and would not wait for it: modelled time goes on when it is known what the operation does.
 void wait_graph::add_thread(const trace::call& c) {
   constexpr std::size_t most = 64;
-  std::string place = text_of_place(trace_, c.place);
-  place.erase(0, place.rfind('/') + 1);
+  const std::string place = text_of_place_without_folders(trace_, c.place);
   const std::string where = c.name + (place.empty() ? "" : fmt::format(" ({})", place));
   const std::string why = "waits for {} in " + where;
   const node n = thread(c.thread);
@@ -280,8 +279,7 @@ std::string wait_graph::last_call(number thread) const {
     if (c.thread == thread && (last == nullptr || c.begin >= last->begin)) last = &c;
   }
   if (last == nullptr) return {};
-  std::string place = text_of_place(trace_, last->place);
-  place.erase(0, place.rfind('/') + 1);
+  const std::string place = text_of_place_without_folders(trace_, last->place);
   return fmt::format(" (its last call was {}{})", last->name, place.empty() ? "" : ", " + place);
 }
 

@@ -118,9 +118,14 @@ std::string text_of_place(const trace::trace& t, number place) {
   return fmt::format("{}:{}", t.places[place].file, t.places[place].line);
 }
 
+std::string text_of_place_without_folders(const trace::trace& t, number place) {
+  std::string text = text_of_place(t, place);
+  text.erase(0, text.rfind('/') + 1);
+  return text;
+}
+
 std::string place_in_brackets(const trace::trace& t, number operation) {
-  std::string place = text_of_place(t, place_of(t, operation));
-  place.erase(0, place.rfind('/') + 1);
+  const std::string place = text_of_place_without_folders(t, place_of(t, operation));
   return place.empty() ? "" : fmt::format(" ({})", place);
 }
 

@@ -19,6 +19,7 @@ namespace sb::analysis {
 [[nodiscard]] std::string stream_name(const trace::trace& t, trace::number stream);
 // "copy.cu:31"; empty when it is not known.
 [[nodiscard]] std::string text_of_place(const trace::trace& t, trace::number place);
+[[nodiscard]] std::string text_of_place_without_folders(const trace::trace& t, trace::number place);
 // " (copy.cu:31)", without folders, for behind its name; empty when it is not known.
 [[nodiscard]] std::string place_in_brackets(const trace::trace& t, trace::number operation);
 [[nodiscard]] trace::number place_of(const trace::trace& t, trace::number operation);

@@ -4,25 +4,25 @@
 
 #include <cstdio>
 #include <string>
+#include <utility>
 
 namespace sb::tools {
 namespace {
 
-constexpr std::uint64_t worth_showing = 8 << 20;  // bytes
 constexpr std::uint64_t width = 40;
 
 }  // namespace
 
-trace::read_progress progress_bar() {
-  if (isatty(STDERR_FILENO) == 0) return {};
-  return [last = ~std::uint64_t{0}](std::uint64_t done, std::uint64_t total) mutable {
-    if (total < worth_showing) return;
+progress progress_bar(std::string what, is_long work) {
+  if (work == is_long::no || isatty(STDERR_FILENO) == 0) return {};
+  return [what = std::move(what), last = ~std::uint64_t{0}](std::uint64_t done,
+                                                            std::uint64_t total) mutable {
     const std::uint64_t percent = done * 100 / total;
     if (percent == last) return;
     last = percent;
     std::string bar(width, '.');
     bar.replace(0, width * done / total, width * done / total, '#');
-    std::fprintf(stderr, "\rreading the trace [%s] %3u %%", bar.c_str(),
+    std::fprintf(stderr, "\r%s [%s] %3u %%", what.c_str(), bar.c_str(),
                  static_cast<unsigned>(percent));
     if (done == total) std::fputs("\r\033[K", stderr);
     std::fflush(stderr);

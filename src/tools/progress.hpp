@@ -1,11 +1,17 @@
-// A bar on the terminal while a large trace is read.
+// A bar on the terminal while a large trace is read or explained.
 #pragma once
 
-#include "trace/reader.hpp"
+#include <cstdint>
+#include <functional>
+#include <string>
 
 namespace sb::tools {
 
-// Draws on stderr when that is a terminal and the file is worth it; nothing is left behind.
-[[nodiscard]] trace::read_progress progress_bar();
+using progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+enum class is_long : bool { no, yes };
+
+// Draws on stderr when that is a terminal and the work is long; nothing is left behind.
+[[nodiscard]] progress progress_bar(std::string what, is_long work);
 
 }  // namespace sb::tools

@@ -2,16 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <new>
+#include <system_error>
 
 #include "progress.hpp"
+#include "trace/reader.hpp"
 
 namespace sb::tools {
 
+namespace {
+
+constexpr std::uint64_t long_file = 8 << 20;
+constexpr std::size_t long_run = 50000;  // operations
+
+is_long long_if(bool one) { return one ? is_long::yes : is_long::no; }
+
+is_long reading(const std::string& path) {
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return long_if(!unknown && bytes >= long_file);
+}
+
+}  // namespace
+
 outcome<trace::trace> read_run(const std::string& path) {
   try {
-    return trace::read_trace(path, progress_bar());
+    return trace::read_trace(path, progress_bar("reading the trace", reading(path)));
   } catch (const std::bad_alloc&) {
     return failure{path + " is too large: there is not enough memory for it."};
   }
@@ -29,6 +48,9 @@ int status_of(const trace::trace& run, std::string_view command) {
   return 3;
 }
 
-analysis::explanation explain_run(const trace::trace& run) { return analysis::explain(run); }
+analysis::explanation explain_run(const trace::trace& run) {
+  return analysis::explain(
+      run, progress_bar("looking for what to change", long_if(run.operations.size() >= long_run)));
+}
 
 }  // namespace sb::tools

@@ -19,7 +19,7 @@ namespace sb::tools {
 inline constexpr std::string_view about_status_3 =
     "The exit status is 3 when the trace stops early: what it has is written all the same.";
 
-// Takes the run for one of this machine.
+// Long runs show on a terminal how far it is.
 [[nodiscard]] analysis::explanation explain_run(const trace::trace& run);
 
 }  // namespace sb::tools

@@ -378,7 +378,7 @@ TEST(FindingsOfLoops, AResultThatEachTurnNeedsIsNotWaitedForBehindTheLoop) {
 }
 
 // Each turn brings the same bytes of the device to its own place, or all to one.
-trace::trace kept(bool own_places, bool synchronous) {
+trace::trace kept(bool own_places, bool synchronous, std::uint64_t bytes = 1 << 20) {
   program_builder b;
   const number s = b.stream(stream_kind::blocking);
   const number device = b.allocation(trace::memory_kind::device, 1 << 20);
@@ -388,10 +388,10 @@ trace::trace kept(bool own_places, bool synchronous) {
     b.writes(device);
     b.line(51);
     if (synchronous)
-      b.copy_and_wait(to_host, 1 << 20, 20_us, trace::memory_kind::pinned);
+      b.copy_and_wait(to_host, bytes, 20_us, trace::memory_kind::pinned);
     else
-      b.copy(s, to_host, 1 << 20, 20_us);
-    b.reads(device, 0, 1 << 20).writes(host, own_places ? i << 20 : 0, 1 << 20);
+      b.copy(s, to_host, bytes, 20_us);
+    b.reads(device, 0, bytes).writes(host, own_places ? i << 20 : 0, bytes);
   }
   b.synchronize();
   return b.run();
@@ -406,8 +406,46 @@ TEST(FindingsOfLoops, ResultsThatAreKeptEachInItsPlaceAreWaitedForBehindTheLoop)
   EXPECT_GT(gained, 50_us);
   EXPECT_GT(own.cost * 100, gained * 97);
   EXPECT_LT(own.cost * 100, gained * 103);
-  const finding one = found(kept(false, true), "synchronous-copy-in-loop");
-  EXPECT_THAT(one.change, testing::HasSubstr("every few turns"));
+}
+
+// A few bytes may say whether to go on. Of more, as of pictures, each turn's are wanted.
+TEST(FindingsOfLoops, OnlyAFewBytesAreLeftOutInSomeTurns) {
+  const finding large = found(kept(false, true), "synchronous-copy-in-loop");
+  EXPECT_THAT(large.change, testing::HasSubstr("Use cudaMemcpyAsync"));
+  const finding small = found(kept(false, true, 4096), "synchronous-copy-in-loop");
+  EXPECT_THAT(small.change, testing::HasSubstr("every few turns"));
+}
+
+// Results of so many bytes in one buffer, for which each turn waits.
+trace::trace pictures(std::uint64_t bytes, bool uploads) {
+  program_builder b;
+  const number s = b.stream();
+  const number host = b.allocation(trace::memory_kind::pinned, 1 << 20);
+  const number sent = b.allocation(trace::memory_kind::pinned, 1 << 20);
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    if (uploads) {
+      b.line(59).copy(s, to_device, 64, 1_us);
+      b.reads(sent, 64 * i, 64);
+    }
+    b.line(60).kernel(s, "picture", 15_us);
+    b.line(61).copy(s, to_host, bytes, 3_us);
+    b.writes(host, 0, bytes);
+    b.line(62).synchronize(s);
+  }
+  return b.run();
+}
+
+TEST(FindingsOfLoops, LargeResultsInOneBufferAreAllBroughtByTwoInTurn) {
+  const finding large = found(pictures(1 << 20, false), "wait-in-loop");
+  EXPECT_THAT(large.change, testing::HasSubstr("two buffers of the host in turn"));
+  const finding small = found(pictures(64, false), "wait-in-loop");
+  EXPECT_THAT(small.change, testing::HasSubstr("every few turns"));
+  EXPECT_GT(small.cost, large.cost);
+}
+
+TEST(FindingsOfLoops, AResultFromWhichTheHostMayMakeWhatItSendsIsNeeded) {
+  expect_without(pictures(64, true), "wait-in-loop");
+  expect_without(pictures(1 << 20, true), "wait-in-loop");
 }
 
 // Each turn's grid may come from the number that the turn before it brought. A turn's first `parts`

@@ -398,11 +398,9 @@ class Export(unittest.TestCase):
         self.assertEqual(answer.returncode, 1)
         self.assertIn(b"No space left", answer.stderr)
 
-    def test_a_large_trace_has_a_bar_on_a_terminal_only(self):
-        trace, out = self.trace("large"), self.folder / "out.txt"
+    def shown_on_a_terminal(self, *words):
         main, terminal = pty.openpty()
-        running = subprocess.Popen([STREAMBED, "export", trace, "--format", "text", "-o", out],
-                                   stderr=terminal)
+        running = subprocess.Popen([STREAMBED, *words], stdout=subprocess.DEVNULL, stderr=terminal)
         os.close(terminal)
         shown = b""
         while True:
@@ -415,7 +413,14 @@ class Export(unittest.TestCase):
             shown += part
         os.close(main)
         self.assertEqual(running.wait(timeout=60), 0)
-        self.assertRegex(shown.decode(), r"reading the trace \[#+\.*\] +\d+ %")
+        return shown.decode()
+
+    def test_a_large_trace_has_a_bar_on_a_terminal_only(self):
+        trace, out = self.trace("large"), self.folder / "out.txt"
+        bar = r" \[#+\.*\] +\d+ %"
+        shown = self.shown_on_a_terminal("export", trace, "--format", "text", "-o", out)
+        self.assertRegex(shown, "reading the trace" + bar)
+        self.assertRegex(self.shown_on_a_terminal("explain", self.trace("many")), "looking for what to change" + bar)
         quiet = self.export(trace, "--format", "text", "-o", out, "--force")
         self.assertNotIn(b"reading", quiet.stderr)
 

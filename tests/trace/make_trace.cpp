@@ -83,6 +83,21 @@ trace small() {
   return made;
 }
 
+// As many operations as take a while to explain, one behind the other.
+trace many() {
+  trace made = small();
+  made.head.end = ending::complete;
+  operation one = at(operation_kind::kernel, engine_kind::multiprocessors, 0, 0, 0);
+  constexpr std::uint64_t begin = 10'000, each = 100;
+  for (std::uint64_t i = 0; i < 60'000; ++i) {
+    const std::uint64_t start = begin + i * each;
+    one.called = one.queued = one.ready = one.started = start;
+    one.ended = made.end = start + each;
+    made.operations.push_back(one);
+  }
+  return made;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -92,6 +107,8 @@ int main(int count, char** arguments) {
     made = small();
   else if (kind == "random")
     made = testing::sample(1);
+  else if (kind == "many")
+    made = many();
   else if (kind == "large")
     made = testing::sample(1, {600'000, 100'000});
   else

@@ -8,6 +8,7 @@
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/loop_calls.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/waits_give.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -100,6 +101,16 @@ void make_behind(std::vector<step>& steps, std::size_t call, std::size_t other) 
   take_out(from);
 }
 
+// The call waited, too, and the host gets results by that: it waits there by a call of its own.
+void only_wait(const evidence& e, step& s) {
+  constexpr nanoseconds usual = 1000;
+  nanoseconds takes = std::min(shortest_call(e.t, "cudaDeviceSynchronize"),
+                               shortest_call(e.t, "cudaStreamSynchronize"));
+  if (takes == never) takes = usual;
+  s.after = std::min(s.own(), takes);
+  s.before = s.between = s.brought = 0;
+}
+
 // Where memory is allocated that all turns use. What the first turn has issued before may hide it.
 enum class allocated : std::uint8_t { before_the_loop, in_the_first_turn };
 
@@ -114,13 +125,15 @@ void move_out_of_loop(const evidence& e, program& p, const repeated_call& r, cal
                              ? r.steps.front()
                              : std::max(r.steps.back(), r.beside.empty() ? 0 : r.beside.back());
   std::vector<std::size_t> kept;
+  const std::vector<given> gives = allocates ? std::vector<given>() : given_by_waits(e, r.thread);
   for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
     const bool is_kept = allocates ? turn < turns : turn + turns >= r.steps.size();
     const auto use = [&](std::size_t i) {
       if (is_kept) return kept.push_back(i);
       if (left == calls_left::all)
         (allocates ? steps[to].before : steps[to].after) += steps[i].own();
-      take_out(steps[i]);
+      if (allocates || gives[i] != given::results) return take_out(steps[i]);
+      only_wait(e, steps[i]);
     };
     use(r.steps[turn]);
     std::ranges::for_each(beside(r, turn), use);
@@ -267,6 +280,12 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
     calls.insert(calls.end(), these.begin(), these.end());
     if (std::find(names.begin(), names.end(), r->name) == names.end()) names.push_back(r->name);
   }
+  const bool gives_results = std::any_of(loops.all.begin(), loops.all.end(), [&](const auto* r) {
+    const std::vector<given> gives = given_by_waits(e, r->thread);
+    return class_of(r->name) == call_class::free &&
+           std::any_of(r->steps.begin(), r->steps.end(),
+                       [&](std::size_t i) { return gives[i] == given::results; });
+  });
   std::sort(calls.begin(), calls.end());
   finding f;
   add_loop(e, f, calls, kept.gain);
@@ -278,6 +297,11 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
   f.change = !loops.allocates && frees_allocated
                  ? change_of_frees(names)
                  : change_of_allocations(names, words_of(kept, before));
+  if (gives_results)
+    f.change +=
+        " The host gets results by the wait within the calls that free: where it looks at them, "
+        "wait "
+        "for them by cudaStreamSynchronize instead (which the cost counts).";
   out.push_back(std::move(f));
 }
 

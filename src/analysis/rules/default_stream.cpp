@@ -34,7 +34,9 @@ void find_default_stream_barrier(const evidence& e, findings& out) {
   if (urgent.operation != none) f.why += words_of(e.t, urgent);
   f.change =
       "Create the streams with cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), or give "
-      "this work a stream of its own, and order what needs it with events. Compiling with "
+      "this work a stream of its own, and order what needs it with events. A wait of the host for "
+      "one of them is then none for the other: wait for each whose results it looks at. Compiling "
+      "with "
       "--default-stream per-thread also helps when several threads use the default stream.";
   f.cost = cost;
   add_operations(e.t, f, operations_of(held));

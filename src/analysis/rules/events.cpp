@@ -68,6 +68,32 @@ first_part first_part_of(const evidence& e, const allocation_parts& parts,
   return {};
 }
 
+// What operations touch, in short: whether another one may share data with any of them is asked of
+// all at once.
+class touched_memory {
+ public:
+  void add(const trace::operation& o) {
+    anything_ |= touches_anything(o);
+    for (const trace::byte_range& r : o.ranges) {
+      std::uint8_t& how = how_[r.allocation];
+      how = static_cast<std::uint8_t>(how | static_cast<std::uint8_t>(r.how));
+    }
+  }
+  [[nodiscard]] bool may_share(const trace::operation& o) const {
+    if (anything_ || touches_anything(o)) return true;
+    return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
+      const auto found = how_.find(r.allocation);
+      const auto writes = static_cast<std::uint8_t>(trace::access::write);
+      return found != how_.end() &&
+             ((found->second | static_cast<std::uint8_t>(r.how)) & writes) != 0;
+    });
+  }
+
+ private:
+  bool anything_ = false;
+  std::map<number, std::uint8_t> how_;  // by allocation
+};
+
 // A wait for a record in front of which there is more than its stream needs.
 struct late_record {
   number wait = none;
@@ -89,10 +115,13 @@ class late_records {
     const std::vector<number>& theirs = in_front(wait);
     const std::vector<number>& ours = lists_.of[o.stream];
     const std::size_t end = lists_.at[o.record], at = lists_.at[wait];
+    const std::size_t last = std::min(ours.size(), at + far);
+    touched_memory behind;
+    for (std::size_t k = at + 1; k < last; ++k) behind.add(t_.operations[ours[k]]);
     late_record found{.wait = wait};
     for (std::size_t i = end; i-- > 0 && end - i < far && found.needed == none;) {
       const trace::operation& before = t_.operations[theirs[i]];
-      for (std::size_t k = at + 1; k < std::min(ours.size(), at + far); ++k) {
+      for (std::size_t k = behind.may_share(before) ? at + 1 : last; k < last; ++k) {
         if (share_data(before, t_.operations[ours[k]], data_view::careful)) {
           found.needed = theirs[i];
           break;

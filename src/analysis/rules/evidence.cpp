@@ -15,14 +15,15 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::size_t most_listed = 64;    // operations and calls of a finding
-constexpr std::size_t most_sentences = 3;  // of evidence
-constexpr std::size_t loop_from = 4;       // calls from one place
+constexpr std::size_t most_listed = 64;        // operations and calls of a finding
+constexpr std::size_t most_lines_listed = 16;  // lines of one
+constexpr std::size_t most_sentences = 3;      // of evidence
+constexpr std::size_t loop_from = 4;           // calls from one place
 constexpr nanoseconds least_cost = 1000;
 
 void add_place(finding& f, number place) {
   if (place != none && std::find(f.places.begin(), f.places.end(), place) == f.places.end() &&
-      f.places.size() < 4) {
+      f.places.size() < most_lines_listed) {
     f.places.push_back(place);
   }
 }
@@ -180,13 +181,18 @@ bool is_turn(const turn_body& body, call_class of) {
 }
 
 // Calls of one place are a loop when most of its turns come again: those of a function that a turn
-// calls from several places, as a check behind each launch, are of so many kinds.
+// calls from several places, as a check behind each launch, are of so many kinds, and as many may
+// stand directly behind one another.
 bool is_loop(const trace::trace& t, const std::vector<step>& steps, repeated_call& group) {
   constexpr std::size_t most_kinds = 16;
   std::map<std::string, std::size_t> bodies;
+  std::size_t in_a_row = 0;
   for (std::size_t i = 0; i + 1 < group.steps.size(); ++i) {
     const turn_body body = body_between(t, steps, group.steps[i], group.steps[i + 1]);
-    if (is_turn(body, class_of(group.name))) ++bodies[body.calls];
+    if (is_turn(body, class_of(group.name)))
+      ++bodies[body.calls];
+    else if (body.calls.empty())
+      ++in_a_row;
   }
   std::size_t kinds = 0, turns = 0;
   for (const auto& [body, times] : bodies) {
@@ -195,7 +201,9 @@ bool is_loop(const trace::trace& t, const std::vector<step>& steps, repeated_cal
     turns += times;
   }
   group.kinds = kinds;
-  return kinds != 0 && kinds <= most_kinds && 2 * turns >= group.steps.size() - 1;
+  const std::size_t bodies_in_all =
+      group.steps.size() - 1 - std::min(in_a_row, turns * (most_kinds - 1));
+  return kinds != 0 && kinds <= most_kinds && 2 * turns >= bodies_in_all;
 }
 
 // Where the line of a call is not known, calls of one name are taken for a loop as long as what

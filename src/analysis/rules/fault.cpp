@@ -10,6 +10,8 @@ namespace sb::analysis {
 namespace {
 
 constexpr std::int32_t failed_assertion = 710;  // cudaErrorAssert
+// More than one only where devices are reset behind it, or there are several.
+constexpr std::size_t most_faults = 16;
 
 std::string_view change_of(std::int32_t status) {
   if (status == failed_assertion)
@@ -22,9 +24,11 @@ std::string_view change_of(std::int32_t status) {
 }  // namespace
 
 void find_faults(const trace::trace& t, findings& out) {
+  std::size_t told = 0;
   for (number i = 0; i < t.operations.size(); ++i) {
     const trace::operation& o = t.operations[i];
     if (o.status == 0) continue;
+    if (told++ == most_faults) break;
     finding f;
     f.rule = "fault";
     f.weight = severity::fault;

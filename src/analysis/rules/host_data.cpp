@@ -9,21 +9,20 @@
 
 #include "analysis/rules/loop_calls.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/waits_give.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
 
-namespace {
-
-// The host and the device both use it while operations run. Pageable memory is the host's alone
-// when the call returns.
-bool is_shared(const trace::allocation& a) {
+bool is_shared_memory(const trace::allocation& a) {
   return a.kind == trace::memory_kind::pinned || a.kind == trace::memory_kind::managed;
 }
 
 bool is_host_memory(const trace::trace& t, const trace::byte_range& r) {
-  return r.allocation < t.allocations.size() && is_shared(t.allocations[r.allocation]);
+  return r.allocation < t.allocations.size() && is_shared_memory(t.allocations[r.allocation]);
 }
+
+namespace {
 
 struct host_touch {
   trace::byte_range range;
@@ -35,7 +34,8 @@ class turns {
  public:
   turns(const evidence& e, const repeated_call& r)
       : e_(e),
-        has_host_memory_(std::any_of(e.t.allocations.begin(), e.t.allocations.end(), is_shared)) {
+        has_host_memory_(
+            std::any_of(e.t.allocations.begin(), e.t.allocations.end(), is_shared_memory)) {
     const std::vector<step>& steps = e.p.threads[r.thread];
     const std::size_t length = r.steps[1] - r.steps[0];
     begin_ = e.t.calls[steps[r.steps[0] - std::min(r.steps[0], length - 1)].call].begin;
@@ -53,10 +53,6 @@ class turns {
              std::pair(b.range.allocation, b.range.offset);
     });
     return true;
-  }
-
-  [[nodiscard]] bool any_results() const {
-    return std::any_of(touches_.begin(), touches_.end(), is_result);
   }
 
   // Bytes that different turns use; `by_all` asks each of those uses.
@@ -91,6 +87,14 @@ class turns {
                                     ends_.begin());
   }
 
+  [[nodiscard]] bool uploads() const { return uploads_; }
+  [[nodiscard]] std::uint64_t largest_result() const {
+    std::uint64_t largest = 0;
+    for (const host_touch& h : touches_)
+      if (is_result(h)) largest = std::max(largest, h.range.bytes);
+    return largest;
+  }
+
   static bool is_result(const host_touch& h) { return h.range.how != trace::access::read; }
 
  private:
@@ -112,6 +116,7 @@ class turns {
   bool add(const trace::operation& o) {
     if (o.kind == trace::operation_kind::host_function) return false;
     const std::size_t turn = turn_of(o);
+    uploads_ |= gets_from_host(e_.t, o);
     bool found = false;
     if (o.kind == trace::operation_kind::kernel && touches_anything(o) && has_host_memory_)
       return false;
@@ -132,6 +137,7 @@ class turns {
   nanoseconds begin_ = 0;
   std::vector<nanoseconds> ends_;  // of the waits
   std::vector<host_touch> touches_;
+  bool uploads_ = false;  // the device gets something from the host
 };
 
 using host_place = std::pair<number, std::uint64_t>;  // an allocation, and where in it
@@ -252,12 +258,34 @@ bool others_follow(const evidence& e, const repeated_call& r) {
 
 }  // namespace
 
+namespace {
+
+// The most that one of the waits gives, but for the last one, which stays in any case.
+given most_given(const evidence& e, const repeated_call& r) {
+  const std::vector<given> gives = given_by_waits(e, r.thread);
+  given most = given::nothing;
+  for (std::size_t turn = 0; turn + 1 < r.steps.size(); ++turn) {
+    most = std::max(most, gives[r.steps[turn]]);
+    for (const std::size_t i : beside(r, turn)) most = std::max(most, gives[i]);
+  }
+  return most;
+}
+
+}  // namespace
+
 host_use use_between_waits(const evidence& e, const repeated_call& r) {
+  if (others_follow(e, r)) return host_use::may_need_each_wait;
+  const given gives = most_given(e, r);
+  if (gives == given::nothing) return host_use::none;
   turns all(e, r);
-  if (others_follow(e, r) || !all.look()) return host_use::may_need_each_wait;
+  if (!all.look()) return host_use::may_need_each_wait;
   const auto [again, results_only] = all.used_again(turns::is_result);
-  if (!again) return all.any_results() ? host_use::other_results : host_use::none;
-  if (results_only && same_result_each_turn(e, r)) return host_use::same_result;
+  if (!again) return gives == given::results ? host_use::other_results : host_use::none;
+  if (results_only && same_result_each_turn(e, r)) {
+    // The host may make what it sends of the result.
+    if (all.uploads()) return host_use::may_need_each_wait;
+    return all.largest_result() <= few_bytes ? host_use::same_result : host_use::one_buffer;
+  }
   return may_wait_later(e, r, all) ? host_use::in_turn : host_use::may_need_each_wait;
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/waits_give.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -14,7 +15,8 @@ namespace {
 
 struct stream_span {
   nanoseconds begin = never, end = 0, work = 0;
-  nanoseconds warming = 0;  // of the work
+  nanoseconds warming = 0;       // of the work
+  bool has_pool_memory = false;  // which other streams may get when it is given back
 };
 
 // The next work that a thread issues after a step.
@@ -48,6 +50,13 @@ bool are_ordered(const trace::trace& t, number a, number b) {
   return t.streams[a].device == t.streams[b].device && (orders(a, b) || orders(b, a));
 }
 
+// It gets something from the host.
+bool uploads(const evidence& e, number stream) {
+  return std::any_of(e.t.operations.begin(), e.t.operations.end(), [&](const trace::operation& o) {
+    return o.stream == stream && gets_from_host(e.t, o);
+  });
+}
+
 bool is_work(const trace::operation& o) {
   return o.engine != trace::engine_kind::none && o.ended != never;
 }
@@ -76,8 +85,11 @@ void add_warming(const trace::trace& t, std::vector<stream_span>& spans) {
 void find_idle_streams(const evidence& e, findings& out) {
   std::vector<stream_span> spans(e.t.streams.size());
   for (const trace::operation& o : e.t.operations) {
-    if (!is_work(o) || o.stream >= spans.size()) continue;
+    if (o.stream >= spans.size()) continue;
     stream_span& s = spans[o.stream];
+    s.has_pool_memory |=
+        o.kind == trace::operation_kind::allocate || o.kind == trace::operation_kind::free;
+    if (!is_work(o)) continue;
     s.begin = std::min(s.begin, o.started);
     s.end = std::max(s.end, o.ended);
     s.work += o.ended - o.started;
@@ -87,9 +99,11 @@ void find_idle_streams(const evidence& e, findings& out) {
   program changed = e.p;
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   std::vector<number> calls;
+  bool through_host = false;  // the one may need the other's results that way
   std::set<std::pair<number, number>> pairs;
   for (number thread = 0; thread < e.p.threads.size(); ++thread) {
     const std::vector<step>& steps = e.p.threads[thread];
+    const std::vector<given> gives = given_by_waits(e, thread);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].call == none) continue;
       const trace::call& c = e.t.calls[steps[i].call];
@@ -102,8 +116,10 @@ void find_idle_streams(const evidence& e, findings& out) {
       const number before = e.t.operations[c.blocked_on].stream;
       const number behind = e.t.operations[next].stream;
       const bool apart = before != behind && before < spans.size() && behind < spans.size() &&
-                         spans[before].end <= spans[behind].begin;
+                         spans[before].end <= spans[behind].begin &&
+                         !(spans[before].has_pool_memory && spans[behind].has_pool_memory);
       if (!apart || are_ordered(e.t, before, behind) || needs(e, next, c.blocked_on)) continue;
+      through_host |= gives[i] == given::results && uploads(e, behind);
       do_not_wait(changed.threads[thread][i]);
       pairs.insert({before, behind});
       calls.push_back(steps[i].call);
@@ -126,6 +142,10 @@ void find_idle_streams(const evidence& e, findings& out) {
   f.change =
       "Issue the work of all streams first and wait afterwards; an event orders two streams "
       "without stopping the host.";
+  if (through_host)
+    f.change +=
+        " Not where the host makes what the one stream gets of what the other one has brought to "
+        "it, which is not in a trace.";
   f.cost = cost;
   add_calls(e.t, f, calls);
   for (const auto& [before, behind] : pairs) {

@@ -143,7 +143,9 @@ std::string change_of(const as_graphs& found) {
   const sums& all = found.all;
   return fmt::format(
       "Capture {} (cudaStreamBeginCapture, cudaGraphInstantiate), which is in the cost, or put the "
-      "work of several kernels into one.{}",
+      "work of several kernels into one. Numbers among arguments are not in a trace: where they "
+      "change from time to time, set them before each launch (cudaGraphExecKernelNodeSetParams), "
+      "or keep them on the device.{}",
       all.graphs == 1
           ? fmt::format("{} of them into a graph once and launch that {} times", all.length,
                         all.times)

@@ -78,7 +78,6 @@ void find_blocking_launches(const evidence& e, findings& out);
 void find_default_stream_barrier(const evidence& e, findings& out);
 void find_pageable_copies(const evidence& e, findings& out);
 void find_waits_in_loops(const evidence& e, findings& out);
-void find_copies_in_loops(const evidence& e, findings& out);
 void find_allocations_in_loops(const evidence& e, findings& out);
 void find_returned_pools(const evidence& e, findings& out);
 void find_graphs_made_in_loops(const evidence& e, findings& out);
@@ -159,9 +158,10 @@ struct urgent_gain {
 
 // What the host's memory says about the waits of a loop.
 enum class host_use : std::uint8_t {
-  none,                // no turn gives the host anything or takes from what another one took
+  none,                // the waits give the host nothing, or only bytes that no other turn uses
   other_results,       // each turn has results, and their bytes are its own
   same_result,         // each turn writes the same bytes directly in front of its wait
+  one_buffer,          // the same, of results that are more than a few bytes
   in_turn,             // the same bytes are used again, but not before the wait one turn later
   may_need_each_wait,  // the host may write or read between what two turns do with its memory
 };
@@ -172,6 +172,10 @@ inline constexpr std::size_t turns_per_look = 8;
 // It does so already: what the device does between two of these calls repeats.
 [[nodiscard]] bool looks_in_some_turns(const evidence& e, const repeated_call& r);
 [[nodiscard]] host_use use_between_waits(const evidence& e, const repeated_call& r);
+// The host and the device both use it while operations run. Pageable memory is the host's alone
+// when the call returns.
+[[nodiscard]] bool is_shared_memory(const trace::allocation& a);
+[[nodiscard]] bool is_host_memory(const trace::trace& t, const trace::byte_range& r);
 // Both use the same bytes of the host's memory, be it only for reading: it may be filled between.
 [[nodiscard]] bool share_host_bytes(const trace::trace& t, const trace::operation& a,
                                     const trace::operation& b);

@@ -8,12 +8,11 @@ namespace sb::analysis {
 
 namespace {
 
-constexpr std::array<rule, 28> table = {{
+constexpr std::array<rule, 27> table = {{
     {"launch-blocking", find_blocking_launches},
     {"default-stream-barrier", find_default_stream_barrier},
     {"pageable-async-copy", find_pageable_copies},
-    {"wait-in-loop", find_waits_in_loops},
-    {"synchronous-copy-in-loop", find_copies_in_loops},
+    {"wait-in-loop, synchronous-copy-in-loop", find_waits_in_loops},
     {"allocation-in-loop", find_allocations_in_loops},
     {"pool-gives-memory-back", find_returned_pools},
     {"graph-made-in-loop", find_graphs_made_in_loops},
