@@ -9,7 +9,7 @@ namespace sb::analysis {
 namespace {
 
 // The longest name that a call begins with decides. "…Async" is looked at first.
-constexpr std::array<std::pair<std::string_view, call_class>, 34> prefixes = {{
+constexpr std::array<std::pair<std::string_view, call_class>, 36> prefixes = {{
     {"cudaDeviceSynchronize", call_class::device_wait},
     {"cudaThreadSynchronize", call_class::device_wait},
     {"cudaCtxSynchronize", call_class::device_wait},
@@ -36,7 +36,9 @@ constexpr std::array<std::pair<std::string_view, call_class>, 34> prefixes = {{
     {"cudaHostRegister", call_class::allocate},
     {"cudaHostUnregister", call_class::free},
     {"cudaFree", call_class::free},
+    {"cudaFree(nullptr)", call_class::other},  // waits for nothing
     {"cudaFreeHost", call_class::free},
+    {"cudaFreeHost(nullptr)", call_class::other},
     {"cudaFreeArray", call_class::free},
     {"cudaDeviceReset", call_class::device_wait},
     {"cudaStreamQuery", call_class::query},

@@ -168,8 +168,12 @@ SB_API cudaError_t CUDARTAPI cudaMalloc3D(cudaPitchedPtr* out, cudaExtent extent
   return e;
 }
 
+// CUDA: freeing nothing takes 0.1 us and waits for nothing. Traces and device profiles know it by a
+// name of its own.
 SB_API cudaError_t CUDARTAPI cudaFree(void* pointer) {
-  return entry(call_kind::capture_unsafe, [&] { return free_any(pointer); });
+  return entry(
+      call_kind::capture_unsafe, [&] { return free_any(pointer); },
+      pointer == nullptr ? "cudaFree(nullptr)" : "cudaFree");
 }
 
 SB_API cudaError_t CUDARTAPI cudaMallocHost(void** out, size_t bytes) {
@@ -187,7 +191,9 @@ SB_API cudaError_t CUDARTAPI cudaHostAlloc(void** out, size_t bytes, unsigned fl
 }
 
 SB_API cudaError_t CUDARTAPI cudaFreeHost(void* pointer) {
-  return entry(call_kind::capture_unsafe, [&] { return free_pinned(pointer); });
+  return entry(
+      call_kind::capture_unsafe, [&] { return free_pinned(pointer); },
+      pointer == nullptr ? "cudaFreeHost(nullptr)" : "cudaFreeHost");
 }
 
 SB_API cudaError_t CUDARTAPI cudaHostRegister(void* pointer, size_t bytes, unsigned flags) {
