@@ -65,6 +65,8 @@ struct streambed_clock_hooks {
   void (*yield)(std::uint64_t ns);
   // It looked for this in vain, and will go on or look again.
   void (*looked)(const void* key, const streambed_awaited* what);
+  // As pass, by a thread that reads a clock: it may time what it did.
+  void (*reads_clock)(std::uint64_t ns);
 };
 
 // By the library: takes the hooks of a runtime; null: there is none any more.

@@ -130,6 +130,10 @@ void looked(const void* key, const streambed_awaited* what) {
   const call_frame own;
   model->clocks().looked(key, what);
 }
+void reads_clock(std::uint64_t ns) {
+  recorded_thread::own().looked_at_clock = true;
+  pass(ns);
+}
 
 constexpr streambed_clock_hooks hooks = {&follows,
                                          &now,
@@ -153,7 +157,8 @@ constexpr streambed_clock_hooks hooks = {&follows,
                                          &announce_at,
                                          &divert,
                                          &yield,
-                                         &looked};
+                                         &looked,
+                                         &reads_clock};
 
 void set(const streambed_clock_hooks* given) {
   if (void* found = dlsym(RTLD_DEFAULT, "streambed_set_clock_hooks"); found != nullptr)

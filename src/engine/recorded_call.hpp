@@ -19,6 +19,7 @@ struct recorded_call {
   trace::number blocked_on = trace::none;
   trace::number done = trace::none, like = trace::none;  // trace::call_record
   bool handed_over = false;
+  bool behind_clock = false;  // trace::call
 };
 
 // What a thread has asked since it did anything else, from the first question whose answer was "not
@@ -60,6 +61,7 @@ struct recorded_thread {
   trace::number maker = trace::none;  // the thread that made it, where that is known, and when
   std::uint64_t made_ns = 0;
   recorded_call call;
+  bool looked_at_clock = false;  // since that one
   asked_questions asked;
   trace::pending_lane lane;
   // Files are constants of the program: an address and a line are the place.

@@ -190,7 +190,8 @@ void recorder::blocks() {
                              .name = name_of(call.name),
                              .place = call.place,
                              .begin = since(call.begin_ns),
-                             .blocked_on = call.blocked_on});
+                             .blocked_on = call.blocked_on,
+                             .behind_clock = call.behind_clock});
 }
 
 void recorder::end_call(recorded_thread& thread, std::uint64_t ns, int status) {

@@ -71,7 +71,10 @@ class recorder final : public allocation_observer {
     // What asks once more may be a part of the same call.
     const asked_questions& asked = thread.asked;
     const bool again = asked.count != 0 && asked.call != trace::none && asked.has(name);
-    thread.call = {.number = again ? asked.call : out_->begin_call(), .name = name, .begin_ns = ns};
+    thread.call = {.number = again ? asked.call : out_->begin_call(),
+                   .name = name,
+                   .begin_ns = ns,
+                   .behind_clock = std::exchange(thread.looked_at_clock, false)};
   }
   void call_place(recorded_thread& thread, const char* file, std::uint32_t line) {
     if (file == nullptr) return;
@@ -249,7 +252,8 @@ class recorder final : public allocation_observer {
             .blocked_on = call.blocked_on,
             .done = call.done,
             .like = call.like,
-            .handed_over = call.handed_over};
+            .handed_over = call.handed_over,
+            .behind_clock = call.behind_clock};
   }
   [[nodiscard]] trace::number record_before(const submission& n) const;
   [[nodiscard]] operation_signs signs_of(const submission& n) const;

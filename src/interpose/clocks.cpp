@@ -42,7 +42,7 @@ bool is_processor_time(clockid_t clock) {
 }
 
 std::uint64_t processor_ns(const streambed_clock_hooks& h, bool whole_process) {
-  h.pass(read_ns);
+  h.reads_clock(read_ns);
   return h.processor_time(whole_process ? 1 : 0);
 }
 
@@ -79,7 +79,7 @@ SB_INTERPOSED int clock_gettime(clockid_t clock, timespec* out) noexcept {
     *out = timespec_of(processor_ns(*h, clock == CLOCK_PROCESS_CPUTIME_ID));
     return 0;
   }
-  h->pass(read_ns);
+  h->reads_clock(read_ns);
   *out = timespec_of(begin_ns(clock) + h->now());
   return 0;
 }
@@ -90,7 +90,7 @@ SB_INTERPOSED int gettimeofday(timeval* out, void* zone) noexcept {
     SB_NEXT(gettimeofday);
     return real_gettimeofday(out, zone);
   }
-  h->pass(read_ns);
+  h->reads_clock(read_ns);
   const timespec now = timespec_of(begin_ns(CLOCK_REALTIME) + h->now());
   *out = {now.tv_sec, now.tv_nsec / 1000};
   return 0;
@@ -102,7 +102,7 @@ SB_INTERPOSED time_t time(time_t* out) noexcept {
     SB_NEXT(time);
     return real_time(out);
   }
-  h->pass(read_ns);
+  h->reads_clock(read_ns);
   const time_t now = timespec_of(begin_ns(CLOCK_REALTIME) + h->now()).tv_sec;
   if (out != nullptr) *out = now;
   return now;
@@ -114,7 +114,7 @@ SB_INTERPOSED int timespec_get(timespec* out, int base) noexcept {
     SB_NEXT(timespec_get);
     return real_timespec_get(out, base);
   }
-  h->pass(read_ns);
+  h->reads_clock(read_ns);
   *out = timespec_of(begin_ns(CLOCK_REALTIME) + h->now());
   return base;
 }

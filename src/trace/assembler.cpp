@@ -304,6 +304,7 @@ void assembler::keep_call(number self, const call_record& record, std::string na
   found.blocked_on = record.blocked_on;
   found.status = record.status;
   found.times = record.times;
+  found.behind_clock = record.behind_clock;
   seen(record.begin);
   seen(record.end);
 }

@@ -90,6 +90,7 @@ read_call get_call(cursor& in, codec_state& state) {
     if (times < 2 || times >= none || call.done != none) in.wrong();
     call.times = static_cast<std::uint32_t>(times);
   }
+  call.behind_clock = (parts & call_part::behind_clock) != 0;
   state.call = found.self;
   state.clock = call.begin;
   return found;

@@ -62,7 +62,8 @@ inline byte* put_call(byte* at, number self, const call_record& call, codec_stat
       (call.blocked_on != none ? call_part::blocked_on : 0) |
       (call.status ? call_part::status : 0) | (call.done != none ? call_part::done : 0) |
       (call.handed_over ? call_part::handed_over : 0) | (call.times != 1 ? call_part::times : 0) |
-      (same_place(call, state) ? call_part::same : 0);
+      (same_place(call, state) ? call_part::same : 0) |
+      (call.behind_clock ? call_part::behind_clock : 0);
   *at++ = static_cast<byte>(parts);
   at = put_difference(at, self, state.call);
   if (!(parts & call_part::same)) {

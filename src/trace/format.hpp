@@ -12,12 +12,12 @@ namespace sb::trace {
 inline constexpr std::array<std::uint8_t, 8> file_magic = {0x89, 'S',  'B',  'T',
                                                            'R',  '\r', '\n', 0x1a};
 inline constexpr std::array<std::uint8_t, 8> end_magic = {'s', 'b', 't', 'r', 'e', 'n', 'd', '\n'};
-inline constexpr std::uint32_t format_version = 15;
+inline constexpr std::uint32_t format_version = 16;
 // 4 says nothing of queues, 5 nothing of locks; in 6 a call hands no operation over; 7 says nothing
 // of what kernels need; in 8 nobody who holds a lock has ended; 9 says nothing of blocks;
 // in 10 each question is a call; 11 does not say for what a thread waited; in 12 no wait with a
 // record is told by its call; 13 does not say which launch loaded a kernel; in 14 threads wait for
-// threads only.
+// threads only; 15 does not say who read a clock.
 inline constexpr std::uint32_t oldest_version = 4;
 
 // A record's kind is stored after its body: a file that stops early has 0 there.
@@ -88,9 +88,12 @@ inline constexpr unsigned first_use_kind = 128;
 // Which parts a `call` record has.
 namespace call_part {
 inline constexpr unsigned blocked = 1u << 0, blocked_on = 1u << 1, status = 1u << 2, done = 1u << 3,
-                          same = 1u << 4, handed_over = 1u << 5, times = 1u << 6;
-// Before version 11 none has the last.
-constexpr unsigned all(std::uint32_t version) { return version < 11 ? times - 1 : 2 * times - 1; }
+                          same = 1u << 4, handed_over = 1u << 5, times = 1u << 6,
+                          behind_clock = 1u << 7;
+// Before version 16 none has the last, and before 11 none the one in front of it.
+constexpr unsigned all(std::uint32_t version) {
+  return (version < 11 ? times : version < 16 ? behind_clock : 2 * behind_clock) - 1;
+}
 }  // namespace call_part
 
 // The number in a `finished` record that says what follows: edges, four times, and these.

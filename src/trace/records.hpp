@@ -21,7 +21,8 @@ struct call_record {
   number done = none, like = none;
   // It was submitted by the call, and is not done with it: a `finished` record tells of its end.
   bool handed_over = false;
-  std::uint32_t times = 1;  // trace::call; it has no operation then
+  std::uint32_t times = 1;    // trace::call; it has no operation then
+  bool behind_clock = false;  // trace::call
 };
 
 // An operation as far as it is known when it comes into its stream.

@@ -84,6 +84,7 @@ void store_call(writer& out, number which, const call& what) {
   record.blocked_on = what.blocked_on;
   record.status = what.status;
   record.times = what.times;
+  record.behind_clock = what.behind_clock;
   if (what.returned) return out.returned(which, record);
   // Of a call that only others have named nothing is known.
   if (what.thread != none || !what.name.empty()) out.blocks(which, record);

@@ -130,6 +130,9 @@ struct call {
   // Questions (cudaEventQuery) that a thread asked again and again, with the same answer, are one:
   // from the beginning of the first to the end of the last.
   std::uint32_t times = 1;
+  // The thread read a clock since its call before, as a program does that times what it did. Known
+  // in modelled time.
+  bool behind_clock = false;
 };
 
 enum class operation_kind : std::uint8_t {
