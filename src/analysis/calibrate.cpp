@@ -391,9 +391,9 @@ start_pair pair_of(const program& p, number behind, number what) {
   // The first kernels of a graph begin as any other behind what was before the graph.
   const bool inside = std::find(next.after.begin(), next.after.end(), behind) != next.after.end();
   if (one == start_class::graph_node && !inside) one = start_class::compute;
-  return {
-      start_class_of(before.what), one,
-      before.stream == next.stream ? start_pair::streams::same : start_pair::streams::different};
+  return {start_class_of(before.what), one,
+          found_in(before) == found_in(next) ? start_pair::streams::same
+                                             : start_pair::streams::different};
 }
 
 // Kernels that shared the device, as they would be alone.
@@ -573,7 +573,11 @@ nanoseconds lag_of(const program& p, number operation, nanoseconds held, number 
   if (follows && !as_recorded) gap = p.gaps.gap(pair_of(p, behind, operation));
   if (!arrival || (follows && !gap)) return t.lag;
   const nanoseconds coming = *arrival - std::min(*arrival, held);
-  return follows ? std::max(coming, *gap + looked + t.later) : coming;
+  if (!follows) return coming;
+  // A copy behind another one has waited for its engine longer than that.
+  const bool for_engine =
+      t.what.kind == command_kind::copy && p.tasks[behind].what.kind == command_kind::copy;
+  return std::max(coming, *gap + looked + (for_engine ? 0 : t.later));
 }
 
 program program_of(const trace::trace& recorded) {

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
+
+#include "analysis/sort_stably.hpp"
 
 namespace sb::analysis {
 
@@ -15,6 +18,22 @@ void join(places& to, const places& from) {
     if (std::find(to.begin(), to.end(), one) == to.end()) to.push_back(one);
 }
 
+// A launch comes to the first of each chain, then to the second of each.
+std::vector<captured_node> level_by_level(const std::vector<captured_node>& chains) {
+  std::vector<std::uint32_t> depths, order(chains.size()), place(chains.size());
+  for (const captured_node& n : chains)
+    depths.push_back(n.after.empty() ? 0 : depths[n.after.front()] + 1);
+  std::iota(order.begin(), order.end(), 0);
+  sort_stably(order, [&](std::uint32_t a, std::uint32_t b) { return depths[a] < depths[b]; });
+  for (std::uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<captured_node> nodes;
+  for (const std::uint32_t one : order) {
+    nodes.push_back(chains[one]);
+    for (std::uint32_t& other : nodes.back().after) other = place[other];
+  }
+  return nodes;
+}
+
 }  // namespace
 
 std::vector<captured_node> captured_nodes(const program& p, const std::vector<step>& steps,
@@ -22,10 +41,13 @@ std::vector<captured_node> captured_nodes(const program& p, const std::vector<st
   std::vector<captured_node> nodes;
   std::map<number, places> ends;     // by stream: what its next work comes behind
   std::map<number, places> records;  // by record: what it stands for
+  bool has_events = false;
   for (const std::size_t i : captured) {
     for (const issue& k : steps[i].issues) {
       const task& one = p.tasks[k.operation];
       places& mine = ends[one.stream];
+      has_events |=
+          one.what.kind == command_kind::event_record || one.what.kind == command_kind::event_wait;
       if (one.what.kind == command_kind::event_record) {
         records[k.operation] = mine;
       } else if (one.what.kind == command_kind::event_wait) {
@@ -36,7 +58,7 @@ std::vector<captured_node> captured_nodes(const program& p, const std::vector<st
       }
     }
   }
-  return nodes;
+  return has_events ? nodes : level_by_level(nodes);
 }
 
 nanoseconds longest_chain(const program& p, const std::vector<captured_node>& nodes) {

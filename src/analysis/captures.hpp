@@ -15,7 +15,8 @@ struct captured_node {
   std::vector<std::uint32_t> after{};  // earlier nodes; none: it waits for nothing in the graph
 };
 
-// Of some of a thread's steps, in their order.
+// Of some of a thread's steps, in the order in which a launch comes to them; with events between
+// streams, in that of the steps.
 [[nodiscard]] std::vector<captured_node> captured_nodes(const program& p,
                                                         const std::vector<step>& steps,
                                                         const std::vector<std::size_t>& captured);

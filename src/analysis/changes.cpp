@@ -246,7 +246,7 @@ void pin(const trace::trace& t, program& p, step_place call, number operation) {
 graph_costs graph_costs_of(const trace::trace& t, const graph_shape& shape) {
   const graph_nodes& nodes = shape.nodes();
   const profile* known = find_profile(t.head.profile);
-  const timing_profile& timing = known == nullptr ? h200_timing() : known->timing;
+  const timing_profile& timing = timing_or_h200(t);
   const double first_launch = nodes.first_launch_ns(timing);
   const double launch = call_cost_ns(timing, "cudaGraphLaunch");
   const bool has_graphs = shortest_call(t, "cudaGraphInstantiate") != never;
@@ -301,7 +301,10 @@ std::vector<issue> take_issues(std::vector<step>& steps, const std::vector<std::
 }
 
 // The launch comes to one node after another. Those of a graph are not counted.
-void give_nodes(const program& p, step& launch, const graph_costs& costs) {
+void give_nodes(const program& p, step& launch, const std::vector<captured_node>& nodes,
+                const graph_costs& costs) {
+  if (launch.issues.size() == nodes.size())
+    for (std::size_t i = 0; i < nodes.size(); ++i) launch.issues[i].operation = nodes[i].operation;
   std::size_t place = 0;
   nanoseconds given = costs.given.empty() ? costs.launch : 0;
   for (issue& k : launch.issues) {
@@ -313,7 +316,8 @@ void give_nodes(const program& p, step& launch, const graph_costs& costs) {
   launch.between += costs.launch;
 }
 
-// How a node starts: the first as behind other work; where the engine is changed as in a stream.
+// How a node starts: the first, and copies, which may wait for their engine behind another one, as
+// behind other work; where the engine is changed as in a stream.
 void start_in_graph(program& p, const std::vector<captured_node>& nodes, std::size_t place,
                     const graph_costs& costs) {
   task& node = p.tasks[nodes[place].operation];
@@ -324,7 +328,9 @@ void start_in_graph(program& p, const std::vector<captured_node>& nodes, std::si
   });
   const nanoseconds later = place < costs.later.size() ? costs.later[place] : 0;
   node.held = never;
-  if (after.empty()) {
+  const bool is_copy =
+      node.what.kind == command_kind::copy && node.start != start_rule::as_recorded;
+  if (after.empty() || is_copy) {
     node.start = start_rule::by_gap;
     node.later = later;
     return;
@@ -332,6 +338,25 @@ void start_in_graph(program& p, const std::vector<captured_node>& nodes, std::si
   if (!changes_engine) node.lag = std::min(node.lag, costs.gap);
   node.lag += later;
   node.start = start_rule::as_recorded;
+}
+
+// A launch is one thing of one stream: where the host waits for each of its streams directly behind
+// it, one wait does. The others take no time, and end with what they are for.
+void wait_once_behind(const program& p, std::vector<step>& steps, std::size_t launch,
+                      const std::map<number, number>& streams) {
+  const auto is_of_launch = [&](const host_wait& w) {
+    return (w.scope == wait_scope::stream && streams.contains(w.target)) ||
+           (w.scope == wait_scope::operation && streams.contains(p.tasks[w.target].stream));
+  };
+  const auto only_waits_for_launch = [&](const step& s) {
+    return s.issues.empty() && s.first.scope == wait_scope::nothing && is_of_launch(s.last);
+  };
+  for (std::size_t i = launch + 1; i + 1 < steps.size(); ++i) {
+    if (!only_waits_for_launch(steps[i]) || !only_waits_for_launch(steps[i + 1])) break;
+    step& s = steps[i];
+    s.before = s.between = s.after = s.brought = 0;
+    s.last.is_awake = true;
+  }
 }
 
 }  // namespace
@@ -347,16 +372,18 @@ void launch_as_graph(program& p, number thread, const std::vector<std::vector<st
     launch.issues =
         take_issues(steps, time, captures ? call_use::captured : call_use::not_made, costs);
     launch.between += captures ? costs.instantiate : 0;
-    give_nodes(p, launch, costs);
+    give_nodes(p, launch, nodes, costs);
     std::map<number, number> now;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       task& node = p.tasks[nodes[i].operation];
       now[node.stream] = nodes[i].operation;
+      node.launched_in = p.tasks[nodes.front().operation].stream;
       for (const auto& [stream, before] : last) {
         if (nodes[i].after.empty() && stream != node.stream) node.after.push_back(before);
       }
       start_in_graph(p, nodes, i, costs);
     }
+    if (now.size() > 1) wait_once_behind(p, steps, time.back(), now);
     last = std::move(now);
   }
 }

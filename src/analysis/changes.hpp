@@ -79,7 +79,7 @@ struct graph_costs {
 // The launches in these calls, which are the same each time, become launches of one graph. The
 // first time captures it too: it makes the calls. With work of several streams, each of
 // them has a branch of the graph, which begins when all of the time before is done, or behind what
-// its stream waits for by events of the same time.
+// its stream waits for by events of the same time; the host waits for all of them at once.
 void launch_as_graph(program& p, number thread, const std::vector<std::vector<std::size_t>>& times,
                      const graph_costs& costs);
 

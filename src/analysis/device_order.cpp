@@ -51,6 +51,7 @@ device_order::device_order(const trace::trace& t, const program& p)
     : t_(t),
       lists_(t.streams.size()),
       last_(t.streams.size(), none),
+      streams_(t.operations.size(), none),
       place_(t.operations.size(), 0),
       before_(t.operations.size()) {
   positions host(lists_.size(), 0);
@@ -86,12 +87,12 @@ void device_order::add_stream(const program& p, number stream, positions& to) co
 void device_order::add_operation(number operation, positions& to) const {
   if (before_[operation].empty()) return;
   join(to, before_[operation]);
-  std::uint32_t& of_stream = to[t_.operations[operation].stream];
+  std::uint32_t& of_stream = to[streams_[operation]];
   of_stream = std::max(of_stream, place_[operation]);
 }
 
 void device_order::add(const program& p, number operation, const positions& host) {
-  const number stream = t_.operations[operation].stream;
+  const number stream = streams_[operation] = p.tasks[operation].stream;
   positions mine = host;
   add_stream(p, stream, mine);
   if (p.streams[stream].kind == stream_kind::blocking)
@@ -231,7 +232,7 @@ bool is_too_long_to_follow(const trace::trace& t) {
          });
 }
 
-bool can_be_followed(const trace::trace& t, const program& p) {
+bool can_be_ordered(const trace::trace& t, const program& p) {
   if (t.head.end != trace::ending::complete || t.operations.size() > most_followed ||
       t.streams.size() > most_streams)
     return false;
@@ -251,6 +252,11 @@ bool can_be_followed(const trace::trace& t, const program& p) {
         o.stream >= t.streams.size())
       return false;
   }
+  return true;
+}
+
+bool can_be_followed(const trace::trace& t, const program& p) {
+  if (!can_be_ordered(t, p)) return false;
   const bool asks = std::any_of(t.calls.begin(), t.calls.end(), [](const trace::call& c) {
     return c.name.find("Query") != std::string::npos;
   });

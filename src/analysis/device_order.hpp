@@ -15,9 +15,11 @@
 
 namespace sb::analysis {
 
-// Programs whose order can be followed: one thread calls, and nothing is in graphs. One that asks
-// whether something is over may wait for the sake of that; one that reads times of events can be
-// followed where it is known of which (timed_records.hpp).
+// Programs whose work has an order that is known: one thread calls, and nothing is in graphs.
+[[nodiscard]] bool can_be_ordered(const trace::trace& t, const program& p);
+// Of these, programs of which every order is there for the data. One that asks whether something is
+// over may wait for the sake of that; one that reads times of events can be followed where it is
+// known of which (timed_records.hpp).
 [[nodiscard]] bool can_be_followed(const trace::trace& t, const program& p);
 // It waits for events, and has more operations than are looked at.
 inline constexpr std::size_t most_followed = 200'000;
@@ -54,6 +56,7 @@ class device_order {
   const trace::trace& t_;
   std::vector<std::vector<number>> lists_;  // by stream, without waits
   std::vector<number> last_;                // by stream, be it a wait
+  std::vector<number> streams_;             // by operation: where the program has it
   std::vector<std::uint32_t> place_;        // by operation: in its stream, from 1
   std::vector<positions> before_;           // by operation
   std::vector<positions> host_;

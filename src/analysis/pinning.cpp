@@ -9,17 +9,12 @@
 
 #include "analysis/call_rules.hpp"
 #include "analysis/changes.hpp"
+#include "analysis/rates.hpp"
 #include "analysis/words.hpp"
-#include "model/profile.hpp"
 
 namespace sb::analysis {
 
 namespace {
-
-const timing_profile& timing_of(const trace::trace& t) {
-  const profile* known = find_profile(t.head.profile);
-  return known == nullptr ? h200_timing() : known->timing;
-}
 
 // The host's memory that a copy uses; null: the trace does not say which.
 const trace::byte_range* on_host(const trace::trace& t, number copy) {
@@ -75,16 +70,17 @@ std::vector<piece> pieces_of(const trace::trace& t, const std::vector<number>& c
 
 nanoseconds time_of(const trace::trace& t, const char* call, std::uint64_t bytes,
                     double bytes_per_ns) {
-  return rounded_ns(call_cost_ns(timing_of(t), call) + static_cast<double>(bytes) / bytes_per_ns);
+  return rounded_ns(call_cost_ns(timing_or_h200(t), call) +
+                    static_cast<double>(bytes) / bytes_per_ns);
 }
 
 nanoseconds time_in_place(const trace::trace& t, const piece& one) {
-  return time_of(t, "cudaHostRegister", one.bytes, timing_of(t).register_bytes_per_ns);
+  return time_of(t, "cudaHostRegister", one.bytes, timing_or_h200(t).register_bytes_per_ns);
 }
 
 // The thread waits for an operation in front of its own code before a step.
 void wait_first(const trace::trace& t, step& s, number operation) {
-  const timing_profile& timing = timing_of(t);
+  const timing_profile& timing = timing_or_h200(t);
   const nanoseconds later = s.gap + rounded_ns(call_cost_ns(timing, "cudaEventRecord") +
                                                call_cost_ns(timing, "cudaEventSynchronize"));
   s.first = {wait_scope::operation, operation};
@@ -110,7 +106,7 @@ pinning pinning_of(const trace::trace& t, const std::vector<number>& copies) {
     threads.insert(t.calls[t.operations[one.first].call].thread);
     ++p.pieces;
     p.bytes += one.bytes;
-    p.allocate += time_of(t, "cudaMallocHost", one.bytes, timing_of(t).pin_bytes_per_ns);
+    p.allocate += time_of(t, "cudaMallocHost", one.bytes, timing_or_h200(t).pin_bytes_per_ns);
     p.in_place += time_in_place(t, one);
   }
   p.threads = threads.size();

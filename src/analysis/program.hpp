@@ -106,6 +106,8 @@ struct task {
   // Where a change has streams taken in turn: the one that it was in. Neighbours in two of them
   // are in two still.
   number instead_of = none;
+  // Where a change has it in a graph: the stream of the launch, in which the device finds it.
+  number launched_in = none;
   number record = none;  // event_wait
   std::vector<number> after;
   // A kernel that one of the run's launches loaded, as its first use: which one.
@@ -132,6 +134,11 @@ struct task {
 // the kernel's are on the device then.
 [[nodiscard]] nanoseconds length_of_piece(const task& t, nanoseconds whole, std::uint64_t grant,
                                           std::uint64_t together, block_turn turn);
+
+// Where the device finds an operation.
+[[nodiscard]] inline number found_in(const task& t) {
+  return t.launched_in == none ? t.stream : t.launched_in;
+}
 
 struct program_stream {
   number device = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/profile.hpp"
+
 namespace sb::analysis {
 
 namespace {
@@ -11,6 +13,11 @@ constexpr double default_latency = 2500, default_bytes_per_ns = 55.5;
 constexpr nanoseconds default_call = 2290;
 
 }  // namespace
+
+const timing_profile& timing_or_h200(const trace::trace& t) {
+  const profile* known = find_profile(t.head.profile);
+  return known == nullptr ? h200_timing() : known->timing;
+}
 
 nanoseconds pinned_copy_time(const trace::trace& t, const trace::operation& copy) {
   const copy_direction direction = copy.direction;

@@ -16,14 +16,14 @@ class waiting_copies {
   explicit waiting_copies(const program& p) : program_(p) {}
 
   void came(number operation) {
-    if (has_queue(operation)) ++streams_[queue(operation)][program_.tasks[operation].stream];
+    if (has_queue(operation)) ++streams_[queue(operation)][found_in(program_.tasks[operation])];
   }
 
   // It begins: how many other streams have copies of its direction waiting.
   [[nodiscard]] std::uint32_t begins(number operation) {
     if (!has_queue(operation)) return 0;
     std::map<number, std::uint32_t>& streams = streams_[queue(operation)];
-    const number stream = program_.tasks[operation].stream;
+    const number stream = found_in(program_.tasks[operation]);
     if (const auto own = streams.find(stream); own != streams.end() && --own->second == 0)
       streams.erase(own);
     return static_cast<std::uint32_t>(streams.size() - streams.count(stream));

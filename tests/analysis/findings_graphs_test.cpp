@@ -113,6 +113,7 @@ struct in_turn {
   bool legacy = false;   // one of them is the default stream
   bool repeats = true;   // the same work each time
   bool records = false;  // an event behind each kernel
+  enum class host_waits { behind_all, for_all_of_a_turn, for_each_stream } waits = {};
 };
 
 trace::trace launched_in_turn(const in_turn& q) {
@@ -127,6 +128,9 @@ trace::trace launched_in_turn(const in_turn& q) {
       b.writes(data, s + (q.repeats ? 0 : 1024 * static_cast<std::uint64_t>(i)), 1);
       if (q.records) b.record(s, b.event());
     }
+    if (q.waits == in_turn::host_waits::for_all_of_a_turn) b.line(152).synchronize();
+    if (q.waits != in_turn::host_waits::for_each_stream) continue;
+    for (const number s : streams) b.line(153).synchronize(s);
   }
   b.synchronize();
   return b.run();
@@ -141,6 +145,18 @@ TEST(FindingsOfGraphs, ShortKernelsForSeveralStreamsInTurnAreFound) {
       << f.change;
   // Behind the calls that are captured comes what each stream runs, 14 times 7 kernels.
   expect_about(f.cost, (300 - 21) * launch - instantiate - graph_launch - 14 * 7 * (1_us + gap));
+}
+
+// As a launch is one thing of one stream, the host needs no wait for each of those that it had.
+TEST(FindingsOfGraphs, TheHostWaitsOnceForAGraphOfSeveralStreams) {
+  using enum in_turn::host_waits;
+  const trace::trace each = launched_in_turn({.streams = 8, .waits = for_each_stream});
+  const trace::trace all = launched_in_turn({.streams = 8, .waits = for_all_of_a_turn});
+  const auto as_graph = [](const trace::trace& t) {
+    return t.end - found(t, "launch-bound-kernels").cost;
+  };
+  expect_about(as_graph(each), as_graph(all));
+  EXPECT_GE(each.end, all.end + 500_us);  // 700 waits of a microsecond, some while kernels run
 }
 
 TEST(FindingsOfGraphs, KernelsOfSeveralStreamsThatAreLongerThanOneStreamsTurnAreHealthy) {

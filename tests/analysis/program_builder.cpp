@@ -1,6 +1,7 @@
 #include "program_builder.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace sb::analysis {
 
@@ -78,6 +79,7 @@ step& program_builder::call(const std::string& name, nanoseconds before, nanosec
   c.thread = thread_;
   c.name = name;
   c.place = place_;
+  c.behind_clock = std::exchange(behind_clock_, false);
   trace_.calls.push_back(c);
   step s;
   s.call = static_cast<number>(trace_.calls.size() - 1);

@@ -48,8 +48,9 @@ class program_builder {
 
   // Where the next calls are made from: they keep this place until another is named.
   program_builder& line(std::uint32_t line);
-  void thread(number t);          // the calls that follow are this thread's
-  void host_code(nanoseconds t);  // in front of the next call
+  void thread(number t);                       // the calls that follow are this thread's
+  void host_code(nanoseconds t);               // in front of the next call
+  void read_clock() { behind_clock_ = true; }  // the same
 
   number kernel(number stream, const std::string& name, nanoseconds duration,
                 launch_shape shape = {});
@@ -97,6 +98,7 @@ class program_builder {
   program program_;
   number thread_ = 0, place_ = none, events_ = 0;
   nanoseconds gap_ = 0;
+  bool behind_clock_ = false;
   std::vector<number> records_;  // of events: the newest
 };
 

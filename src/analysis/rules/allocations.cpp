@@ -125,14 +125,13 @@ void move_out_of_loop(const evidence& e, program& p, const repeated_call& r, cal
                              ? r.steps.front()
                              : std::max(r.steps.back(), r.beside.empty() ? 0 : r.beside.back());
   std::vector<std::size_t> kept;
-  const std::vector<given> gives = allocates ? std::vector<given>() : given_by_waits(e, r.thread);
   for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
     const bool is_kept = allocates ? turn < turns : turn + turns >= r.steps.size();
     const auto use = [&](std::size_t i) {
       if (is_kept) return kept.push_back(i);
       if (left == calls_left::all)
         (allocates ? steps[to].before : steps[to].after) += steps[i].own();
-      if (allocates || gives[i] != given::results) return take_out(steps[i]);
+      if (allocates || e.given_by_waits(r.thread)[i] != given::results) return take_out(steps[i]);
       only_wait(e, steps[i]);
     };
     use(r.steps[turn]);
@@ -281,7 +280,7 @@ void find_allocations_in_loops(const evidence& e, findings& out) {
     if (std::find(names.begin(), names.end(), r->name) == names.end()) names.push_back(r->name);
   }
   const bool gives_results = std::any_of(loops.all.begin(), loops.all.end(), [&](const auto* r) {
-    const std::vector<given> gives = given_by_waits(e, r->thread);
+    const std::vector<given>& gives = e.given_by_waits(r->thread);
     return class_of(r->name) == call_class::free &&
            std::any_of(r->steps.begin(), r->steps.end(),
                        [&](std::size_t i) { return gives[i] == given::results; });

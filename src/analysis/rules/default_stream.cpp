@@ -1,6 +1,7 @@
 // Work in the legacy default stream separates the blocking streams of its device.
 #include <fmt/format.h>
 
+#include "analysis/events_instead.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
 
@@ -12,6 +13,7 @@ void find_default_stream_barrier(const evidence& e, findings& out) {
   program changed = e.p;
   const assumes_parts parts = keep_data_order(e.t, changed, e.parts());
   make_non_blocking(changed);
+  add_events_instead(e.t, e.p, changed);
   nanoseconds cost = e.gain(changed);
   urgent_gain urgent;
   if (!e.worth(cost)) {

@@ -262,7 +262,7 @@ namespace {
 
 // The most that one of the waits gives, but for the last one, which stays in any case.
 given most_given(const evidence& e, const repeated_call& r) {
-  const std::vector<given> gives = given_by_waits(e, r.thread);
+  const std::vector<given>& gives = e.given_by_waits(r.thread);
   given most = given::nothing;
   for (std::size_t turn = 0; turn + 1 < r.steps.size(); ++turn) {
     most = std::max(most, gives[r.steps[turn]]);

@@ -5,7 +5,9 @@
 #include <set>
 
 #include "analysis/call_rules.hpp"
+#include "analysis/events_instead.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/timed_calls.hpp"
 #include "analysis/rules/waits_give.hpp"
 #include "analysis/words.hpp"
 
@@ -103,7 +105,7 @@ void find_idle_streams(const evidence& e, findings& out) {
   std::set<std::pair<number, number>> pairs;
   for (number thread = 0; thread < e.p.threads.size(); ++thread) {
     const std::vector<step>& steps = e.p.threads[thread];
-    const std::vector<given> gives = given_by_waits(e, thread);
+    const std::vector<given>& gives = e.given_by_waits(thread);
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (steps[i].call == none) continue;
       const trace::call& c = e.t.calls[steps[i].call];
@@ -118,7 +120,9 @@ void find_idle_streams(const evidence& e, findings& out) {
       const bool apart = before != behind && before < spans.size() && behind < spans.size() &&
                          spans[before].end <= spans[behind].begin &&
                          !(spans[before].has_pool_memory && spans[behind].has_pool_memory);
-      if (!apart || are_ordered(e.t, before, behind) || needs(e, next, c.blocked_on)) continue;
+      if (!apart || is_timed(e, thread, i) || are_ordered(e.t, before, behind) ||
+          needs(e, next, c.blocked_on))
+        continue;
       through_host |= gives[i] == given::results && uploads(e, behind);
       do_not_wait(changed.threads[thread][i]);
       pairs.insert({before, behind});
@@ -132,6 +136,7 @@ void find_idle_streams(const evidence& e, findings& out) {
   for (const auto& [before, behind] : pairs)
     together += std::min(spans[before].work - spans[before].warming, spans[behind].work);
   if (calls.empty() || !e.worth(together)) return;
+  add_events_instead(e.t, e.p, changed);
   const nanoseconds cost = e.gain(changed);
   if (!e.worth(cost)) return;
 

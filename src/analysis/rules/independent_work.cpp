@@ -10,10 +10,10 @@
 
 #include "analysis/call_rules.hpp"
 #include "analysis/plural.hpp"
+#include "analysis/rates.hpp"
 #include "analysis/rules/moved_records.hpp"
 #include "analysis/rules/rules.hpp"
 #include "analysis/words.hpp"
-#include "model/profile.hpp"
 
 namespace sb::analysis {
 
@@ -113,9 +113,7 @@ enum class made : std::uint8_t {
 
 nanoseconds creation_time(const trace::trace& t) {
   if (const nanoseconds least = shortest_call(t, "cudaStreamCreate"); least != never) return least;
-  const profile* known = find_profile(t.head.profile);
-  return rounded_ns(
-      call_cost_ns(known == nullptr ? h200_timing() : known->timing, "cudaStreamCreate"));
+  return rounded_ns(call_cost_ns(timing_or_h200(t), "cudaStreamCreate"));
 }
 
 // Streams that the program made and gives nothing to: these need not be made.

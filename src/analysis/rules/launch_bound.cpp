@@ -134,9 +134,10 @@ std::string_view words_of(sequence_streams streams) {
   return streams == sequence_streams::joined
              ? " One capture has all the streams: it follows their events (cudaEventRecord, "
                "cudaStreamWaitEvent) from the first stream to the others, and the first waits for "
-               "theirs at the end."
+               "theirs at the end. The host then waits for the stream of the launch alone."
              : " One capture has all the streams when the others begin with a wait for an event of "
-               "the first, and the first waits for theirs at the end.";
+               "the first, and the first waits for theirs at the end. The host then waits for the "
+               "stream of the launch alone.";
 }
 
 std::string change_of(const as_graphs& found) {

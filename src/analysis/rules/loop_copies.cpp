@@ -8,6 +8,7 @@
 #include "analysis/pinning.hpp"
 #include "analysis/rates.hpp"
 #include "analysis/rules/loop_lines.hpp"
+#include "analysis/rules/timed_calls.hpp"
 #include "analysis/rules/waits_give.hpp"
 #include "analysis/words.hpp"
 
@@ -128,7 +129,7 @@ bool uploads_between(const evidence& e, const repeated_call& r) {
 
 // Copies that were asynchronous are over at its end, and nothing else may say so.
 bool gives_others_results(const evidence& e, const repeated_call& r) {
-  const std::vector<given> gives = given_by_waits(e, r.thread);
+  const std::vector<given>& gives = e.given_by_waits(r.thread);
   return std::any_of(r.steps.begin(), r.steps.end() - 1,
                      [&](std::size_t i) { return gives[i] == given::results; });
 }
@@ -166,6 +167,7 @@ std::vector<loop_line> lines_that_copy(const evidence& e) {
   return lines_by(e, [&](const repeated_call& r) -> std::optional<loop_line> {
     const bool is_copy = class_of(r.name) == call_class::copy;
     if (!is_copy && !are_looks(e, r)) return std::nullopt;
+    if (times_turns(e, r)) return std::nullopt;
     const brought what = brought_by(e, r);
     if (!is_copy && what != brought::same_bytes) return std::nullopt;
     if (what != brought::other_bytes && sizes_differ(e, r)) return std::nullopt;

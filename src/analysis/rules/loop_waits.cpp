@@ -9,6 +9,7 @@
 
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/loop_lines.hpp"
+#include "analysis/rules/timed_calls.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -120,6 +121,7 @@ std::vector<loop_line> lines_that_wait(const evidence& e) {
   return lines_by(e, [&](const repeated_call& r) -> std::optional<loop_line> {
     const bool polled = is_polled(e, r);
     if (!only_waits(class_of(r.name)) && !polled) return std::nullopt;
+    if (times_turns(e, r)) return std::nullopt;
     const host_use use = use_between_waits(e, r);
     if (use == host_use::may_need_each_wait) return std::nullopt;
     // Of several places in a turn, each has its own bytes, and may need them before the next one.

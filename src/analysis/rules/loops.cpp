@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "analysis/events_instead.hpp"
 #include "analysis/pinning.hpp"
 #include "analysis/rules/lock_turns.hpp"
 #include "analysis/rules/loop_lines.hpp"
@@ -83,6 +84,7 @@ std::optional<trial> without(const evidence& e, const lines& these) {
     if (l->what != loop_line::kind::wait) copy_less(e, changed, *l, t.copies);
   if (any_copy && t.copies.all.size() < 3) return std::nullopt;
   wait_before_reuse(e.t, changed, t.copies.asynchronous);
+  add_events_instead(e.t, e.p, changed);
   if (any_wait) keep_pool_memory(e, changed, pool_waits::left);
   t.pinned_already = t.cost = e.gain(changed);
   if (!e.worth(t.cost)) return std::nullopt;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ struct needless_part {
   std::string which;
 };
 
+enum class given : std::uint8_t;  // waits_give.hpp
+
 struct evidence {
   evidence(const trace::trace& run, const program& as_program, const timing& as_it_is,
            const overlap_facts& facts)
@@ -57,12 +60,15 @@ struct evidence {
   // Waits for events that the data does not need; only where some took time.
   [[nodiscard]] const std::vector<needless_part>& needless_parts() const;
   [[nodiscard]] const std::vector<number>& needless_waits() const;  // all of them, in order
+  // What a thread's waits give the host, by step; waits_give.cpp.
+  [[nodiscard]] const std::vector<given>& given_by_waits(number thread) const;
 
  private:
   mutable std::optional<allocation_parts> parts_;
   mutable std::optional<std::vector<repeated_call>> repeated_;
   mutable std::optional<std::vector<needless_part>> parts_needless_;
   mutable std::optional<std::vector<number>> needless_;
+  mutable std::map<number, std::vector<given>> gives_;  // by thread
 };
 
 using findings = std::vector<finding>;

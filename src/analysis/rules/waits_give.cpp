@@ -138,17 +138,7 @@ std::vector<called_operation> that_give(const evidence& e) {
   return these;
 }
 
-}  // namespace
-
-bool gets_from_host(const trace::trace& t, const trace::operation& o) {
-  if (o.kind == trace::operation_kind::copy && o.direction == copy_direction::host_to_device)
-    return true;
-  return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
-    return is_host_memory(t, r) && r.how != trace::access::write;
-  });
-}
-
-std::vector<given> given_by_waits(const evidence& e, number thread) {
+std::vector<given> find_given(const evidence& e, number thread) {
   const std::vector<called_operation> all = that_give(e);
   related_streams related(e);
   pending_operations pending(related);
@@ -186,6 +176,22 @@ std::vector<given> given_by_waits(const evidence& e, number thread) {
       pending.end_all();
   }
   return gives;
+}
+
+}  // namespace
+
+bool gets_from_host(const trace::trace& t, const trace::operation& o) {
+  if (o.kind == trace::operation_kind::copy && o.direction == copy_direction::host_to_device)
+    return true;
+  return std::any_of(o.ranges.begin(), o.ranges.end(), [&](const trace::byte_range& r) {
+    return is_host_memory(t, r) && r.how != trace::access::write;
+  });
+}
+
+const std::vector<given>& evidence::given_by_waits(number thread) const {
+  const auto [found, is_new] = gives_.try_emplace(thread);
+  if (is_new) found->second = find_given(*this, thread);
+  return found->second;
 }
 
 }  // namespace sb::analysis

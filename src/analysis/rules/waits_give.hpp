@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "analysis/rules/rules.hpp"
 
 namespace sb::analysis {
 
+// evidence::given_by_waits. What a call brings itself, as a copy that returns when it is done, does
+// not count.
 enum class given : std::uint8_t {
   nothing,  // only the device's own work
   memory,   // the device has read it, and the host may use it again
@@ -17,9 +18,5 @@ enum class given : std::uint8_t {
 
 // It takes from memory that the host may have written just before.
 [[nodiscard]] bool gets_from_host(const trace::trace& t, const trace::operation& o);
-
-// By step of that thread. What a call brings itself, as a copy that returns when it is done, does
-// not count.
-[[nodiscard]] std::vector<given> given_by_waits(const evidence& e, number thread);
 
 }  // namespace sb::analysis
