@@ -20,6 +20,7 @@
 #include "special_functions.h"
 #include "surface_functions.h"
 #include "texture_functions.h"
+#include "variadic_functions.h"
 #include "warp_functions.h"
 
 /* clang 19, when it reads a precompiled header that has these, takes the va_list of x86-64 for

@@ -171,6 +171,10 @@ Function* create_body(kernel& kernel) {
 
 bool build_body(kernel& kernel) {
   Function& source = *kernel.source;
+  if (source.isVarArg()) {
+    report_error(source, "a __global__ function cannot have ellipsis");
+    return false;
+  }
   auto* subprogram = source.getSubprogram();
   if (!subprogram) {
     report_error(source,
