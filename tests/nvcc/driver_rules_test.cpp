@@ -11,6 +11,7 @@
 #include "compiler/nvcc/cpu.hpp"
 #include "compiler/nvcc/device_object.hpp"
 #include "compiler/nvcc/diagnostics.hpp"
+#include "compiler/nvcc/gcc_options.hpp"
 #include "compiler/nvcc/options.hpp"
 #include "compiler/nvcc/process.hpp"
 
@@ -106,6 +107,17 @@ TEST(Options, ListsSplitAtCommasThatAreNotEscaped) {
   EXPECT_THAT(split_list("a,b\\,c,,d"), testing::ElementsAre("a", "b,c", "d"));
   EXPECT_THAT(split_words("a 'b c' \"d\\\"e\" f\\ g"),
               testing::ElementsAre("a", "b c", "d\"e", "f g"));
+}
+
+TEST(OptionsOfGcc, ThatChangeNoProgramAreTold) {
+  for (const char* option : {"-Wlogical-op", "-gstatement-frontiers", "-fno-tree-pre", "-fgcse-lm",
+                             "-fno-gnu-unique", "-fvect-cost-model=cheap", "-mno-align-stringops",
+                             "-fno-var-tracking", "-malign-data=cacheline", "-fipa-pta"})
+    EXPECT_TRUE(is_without_meaning(option)) << option;
+  for (const char* option :
+       {"-fabi-version=11", "-mpc64", "-m128bit-long-double", "-pthreads", "-fext-numeric-literals",
+        "-fconcepts", "-ftypo", "-fabi-version=tree"})
+    EXPECT_FALSE(is_without_meaning(option)) << option;
 }
 
 class device_code : public testing::Test {

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "driver.hpp"
+#include "gcc_options.hpp"
 
 namespace sb::nvcc {
 namespace {
@@ -98,7 +99,10 @@ void driver::compile_host(const input& source, const std::string& object) {
   add(line, preprocessor_flags(source.kind));
   add(line, include_flags());
   add(line, host_flags(by_clang));
-  if (by_clang) add(line, call_place_flags());
+  if (by_clang) {
+    add(line, silence_about_gcc_options());
+    add(line, call_place_flags());
+  }
   if (o_.no_warnings) line.push_back("-w");
   for (const std::string& kind : o_.errors)
     if (kind == "all-warnings") line.push_back("-Werror");
@@ -118,9 +122,12 @@ void driver::preprocess(const input& source) {
     add(line, device_flags());
     add(line, {"-include", "cuda_runtime.h"});
   } else {
-    line = {host_compiler(tools_, o_), "-x", source.kind == input_kind::c ? "c" : "c++"};
+    const std::string compiler = host_compiler(tools_, o_);
+    line = {compiler, "-x", source.kind == input_kind::c ? "c" : "c++"};
     add(line, preprocessor_flags(source.kind));
-    add(line, o_.host_options);
+    const bool by_clang = compiler == tools_.clang;
+    if (by_clang) add(line, silence_about_gcc_options());
+    add(line, by_clang ? host_options_ : o_.host_options);
   }
   add(line, include_flags());
   if (dependencies)

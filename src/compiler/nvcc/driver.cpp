@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "diagnostics.hpp"
+#include "gcc_options.hpp"
 
 namespace sb::nvcc {
 namespace {
@@ -100,6 +101,14 @@ void driver::take_standard_input() {
   }
 }
 
+void driver::take_host_options() {
+  const options_for_clang known = known_to_clang(tools_.clang, o_.host_options);
+  host_options_ = known.kept;
+  if (o_.no_warnings) return;
+  for (const std::string& message : known.messages)
+    std::cerr << "nvcc warning : " << message << "\n" << std::flush;
+}
+
 int driver::run() {
   if (o_.verbose || o_.dry_run) print_variables();
   if (!o_.unknown_inputs.empty())
@@ -122,6 +131,7 @@ int driver::run() {
         "A single input file is required for a non-link phase when an outputfile is specified");
 
   refuse_outputs_that_are_inputs(o_);
+  take_host_options();
 
   if (o_.stop_after == phase::preprocess || o_.stop_after == phase::dependencies) {
     for (const input& source : o_.inputs)

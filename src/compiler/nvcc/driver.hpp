@@ -32,6 +32,7 @@ class driver {
 
  private:
   void take_standard_input();
+  void take_host_options();
 
   // compile.cpp
   void compile_all();
@@ -81,6 +82,7 @@ class driver {
   [[nodiscard]] std::string temporary(const input& source, const std::string& suffix);
 
   options o_;
+  arguments host_options_;  // those of o_ that clang knows
   const toolchain& tools_;
   scratch_directory scratch_;
   header_cache headers_;

@@ -4,6 +4,7 @@
 
 #include "cpu.hpp"
 #include "driver.hpp"
+#include "gcc_options.hpp"
 
 namespace sb::nvcc {
 namespace {
@@ -93,8 +94,8 @@ arguments driver::cuda_flags() const {
       "--cuda-path=" + tools_.library + "/streambed", "-Xclang", "-target-sdk-version=12.3",
       "-Wno-unknown-cuda-version", "-fdeclspec", "-Xclang", "-fcuda-allow-variadic-functions",
       // What nvcc does not say either.
-      "-Wno-empty-body", "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths",
-      "-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument", "-Qunused-arguments"};
+      "-Wno-empty-body", "-Wno-unknown-pragmas", "-Wno-pass-failed", "-Wno-asm-operand-widths"};
+  add(flags, silence_about_gcc_options());
   if (tools_.architecture == "x86_64") flags.push_back("-mcx16");  // 128-bit atomicCAS
   // nvcc's default is the GNU dialect of C++17; the headers need C++11.
   flags.push_back("-std=" + (o_.standard.empty()      ? std::string("gnu++17")
@@ -135,15 +136,15 @@ arguments driver::device_flags() const {
       "-g"};
   if (!keeps_device_lines())
     add(flags, {"-Xclang", "-dwarf-debug-flags", "-Xclang", "layout-only"});
-  for (std::size_t i = 0; i < o_.host_options.size(); ++i) {
-    const std::string& flag = o_.host_options[i];
+  for (std::size_t i = 0; i < host_options_.size(); ++i) {
+    const std::string& flag = host_options_[i];
     if (flag == "-fopenmp") {
       // Host loops only; but the source may ask whether OpenMP is there. Not the newest version:
       // from 5.0 on, omp.h needs the pragmas to be understood.
       flags.push_back("-D_OPENMP=201511");
     } else if (changes_meaning(flag) || takes_next(flag)) {
       flags.push_back(flag);
-      if (takes_next(flag) && i + 1 < o_.host_options.size()) flags.push_back(o_.host_options[++i]);
+      if (takes_next(flag) && i + 1 < host_options_.size()) flags.push_back(host_options_[++i]);
     }
   }
   return flags;
@@ -185,7 +186,7 @@ arguments driver::host_flags(bool by_clang) const {
   // As on an x86-64 host, where nvcc's compiler has no fused multiply-add to use; the same on all
   // machines.
   if (by_clang) flags.push_back("-ffp-contract=off");
-  add(flags, o_.host_options);
+  add(flags, by_clang ? host_options_ : o_.host_options);
   return flags;
 }
 

@@ -8,6 +8,7 @@
 
 #include "device_object.hpp"
 #include "driver.hpp"
+#include "gcc_options.hpp"
 
 namespace sb::nvcc {
 namespace {
@@ -204,13 +205,15 @@ void driver::link() {
   // A sanitizer's runtime must be the one of the compiler that instrumented the code.
   arguments line = {sanitizers.empty() ? host_linker(tools_, o_) : tools_.clang};
   const bool adds_run_path = line[0] == tools_.host_link;
+  const bool is_by_clang = adds_run_path || line[0] == tools_.clang;
   if (!tools_.triple.empty() && line[0] == tools_.clang)
     line.push_back("--target=" + tools_.triple);
   if (o_.debug_host) line.push_back("-g");
   if (o_.profile) line.push_back("-pg");
   if (o_.shared) line.push_back("-shared");
   if (o_.relocatable_link) line.push_back("-r");
-  add(line, o_.host_options);
+  if (is_by_clang) line.push_back("-Qunused-arguments");
+  add(line, is_by_clang ? host_options_ : o_.host_options);
   line.push_back("-Wl,--start-group");
   if (!registration.empty()) line.push_back(registration);
   add(line, objects_);

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "gcc_options.hpp"
 #include "process.hpp"
 
 namespace sb::nvcc {
@@ -148,7 +149,9 @@ void become_host_linker(const arguments& args) {
   find_tools(tools);
   arguments line = {tools.clang};
   if (!tools.triple.empty()) line.push_back("--target=" + tools.triple);
-  line.insert(line.end(), args.begin(), args.end());
+  // CMake gives it what it would give gcc.
+  for (const std::string& argument : known_to_clang(tools.clang, args).kept)
+    line.push_back(argument);
   bool links = true;
   for (const std::string& argument : args)
     if (argument == "-c" || argument == "-E" || argument == "-S" || argument == "-r" ||
