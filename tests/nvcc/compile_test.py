@@ -401,43 +401,6 @@ class HostOptions(NvccTest):
                 self.assertEqual(done.stderr, "")
                 self.assertEqual(self.output("a"), f"device {value}\n")
 
-    def test_a_damaged_cache_of_headers_is_made_anew(self):
-        self.write("a.cu", DOUBLING)
-        cache = self.folder / "damaged"
-
-        def compile():
-            self.nvcc("-o", "a", "a.cu", STREAMBED_CACHE_DIR=cache)
-            return self.output("a")
-
-        good = compile()
-        entries = sorted(cache.glob("*.pch"))
-        self.assertEqual(len(entries), 2)
-        size = entries[0].stat().st_size
-        for damage in (lambda e: os.truncate(e, size - 1000), lambda e: os.truncate(e, size // 2), lambda e: os.truncate(e, 0)):
-            for entry in sorted(cache.glob("*.pch")):
-                damage(entry)
-            self.assertEqual(compile(), good)
-            self.assertEqual(compile(), good)
-        for entry in cache.glob("*.pch"):
-            entry.unlink()
-        (cache / "headers.cu").write_text("")  # as a full disk left it
-        self.assertEqual(compile(), good)
-
-    def test_the_cache_of_headers_knows_where_others_come_from(self):
-        self.write("found/math.h", '#define FOUND 1\n#include_next <math.h>\n')
-        self.write("a.cu", """#include <cstdio>
-          int main() {
-          #ifdef FOUND
-            std::puts("found");
-          #else
-            std::puts("not found");
-          #endif
-          }""")
-        cache = self.folder / "cache"
-        for folders, answer in (("", "not found\n"), (self.folder / "found", "found\n"), ("", "not found\n")):
-            self.nvcc("-o", "a", "a.cu", STREAMBED_CACHE_DIR=cache, CPATH=str(folders))
-            self.assertEqual(self.output("a"), answer)
-
     def test_the_hosts_compiler_may_be_told_to_compute_quickly(self):
         self.write("a.cu", DOUBLING)
         for option in ("-ffast-math", "-funsafe-math-optimizations", "-freciprocal-math"):

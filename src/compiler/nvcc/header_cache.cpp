@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <vector>
 
+#include "hidden_headers.hpp"
 #include "process.hpp"
 
 namespace sb::nvcc {
@@ -22,7 +24,8 @@ constexpr std::size_t most_entries = 32;
 constexpr const char* source_name = "/headers.cu";
 // What clang 19 must not find in a precompiled header comes behind it (device_code.h).
 constexpr const char* source_text =
-    "#define SB_LAUNCHES_COME_LATER\n#include <cuda_runtime.h>\n#undef SB_LAUNCHES_COME_LATER\n";
+    "#define SB_LAUNCHES_COME_LATER\n#include \"cuda_runtime.h\"\n#undef SB_LAUNCHES_COME_LATER\n";
+constexpr const char* header = "cuda_runtime.h";
 constexpr const char* header_behind = "crt/launch_configuration.h";
 
 std::string cache_directory() {
@@ -66,13 +69,11 @@ header_cache::header_cache(const toolchain& tools) : directory_(cache_directory(
 
 std::string header_cache::place_of(const arguments& line) const {
   std::string key = state_;
-  bool relative = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    key += '\n' + line[i];
-    if (starts_with(line[i], "-I") && line[i].substr(2, 1) != "/") relative = true;
-    if (line[i] == "-isystem" && i + 1 < line.size() && line[i + 1].substr(0, 1) != "/")
-      relative = true;
-  }
+  for (const std::string& word : line) key += '\n' + word;
+  const arguments folders = header_folders(line);
+  const bool relative = std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
+    return !starts_with(folder, "/");
+  });
   std::error_code error;
   if (relative) key += '\n' + fs::current_path(error).string();
   return directory_ + "/" + hexadecimal_hash(key) + ".pch";
@@ -96,28 +97,72 @@ bool write_source(const std::string& path) {
   return !error;
 }
 
+// The names that hidden_headers.hpp asks the folders for.
+std::string names_of(const std::string& entry) {
+  return fs::path(entry).replace_extension(".names").string();
+}
+
+void remove_entry(const std::string& entry) {
+  std::error_code ignored;
+  fs::remove(entry, ignored);
+  fs::remove(names_of(entry), ignored);
+}
+
+bool is_current(const std::string& entry, const arguments& line) {
+  try {
+    return file_exists(entry) &&
+           hides_nothing_new(read_file(names_of(entry)), header_folders(line));
+  } catch (const fatal_error&) {
+    return false;
+  }
+}
+
+// The names come first: an entry without them is none.
+bool put_into_place(const std::string& unfinished, const std::string& rule,
+                    const std::string& entry, const arguments& line) {
+  std::error_code error;
+  try {
+    const std::string names = unfinished + ".names";
+    write_file(names, hidable_headers(read_file(rule), header_folders(line)));
+    fs::rename(names, names_of(entry), error);
+    if (!error) fs::rename(unfinished, entry, error);
+  } catch (const fatal_error&) {
+    return false;
+  }
+  return !error;
+}
+
 }  // namespace
 
 header_cache::pair header_cache::get(const arguments& device, const arguments& host) {
-  if (directory_.empty()) return {};
+  // In the folder where nvcc runs -include finds a program's own; a precompiled header would not.
+  if (directory_.empty() || file_exists(header)) return {};
+  // Sources that are compiled at the same time (-t) make an entry once.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   const pair wanted = {place_of(device), place_of(host)};
   struct making {
-    std::string place, unfinished;
+    const arguments& line;
+    std::string place, unfinished, rule;
     std::unique_ptr<child> process;
   };
   std::vector<making> makings;
   const std::string source = directory_ + source_name;
   for (const auto& [line, place] : {std::pair{&device, wanted.device}, {&host, wanted.host}}) {
-    if (file_exists(place)) {
+    if (is_current(place, *line)) {
       // Its age decides what is dropped.
       utimensat(AT_FDCWD, place.c_str(), nullptr, 0);
       continue;
     }
     if (!write_source(source)) return {};
-    making each{place, place + "." + std::to_string(getpid()), nullptr};
+    const std::string unfinished = place + "." + std::to_string(getpid());
+    making each{*line, place, unfinished, unfinished + ".d", nullptr};
     arguments command = *line;
-    command.insert(command.end(), {"-fsyntax-only", "-w", "-Xclang", "-emit-pch", "-Xclang", "-o",
-                                   "-Xclang", each.unfinished, source});
+    for (const std::string& word : {std::string("-emit-pch"), std::string("-o"), each.unfinished,
+                                    std::string("-dependency-file"), each.rule, std::string("-MT"),
+                                    std::string("entry"), std::string("-sys-header-deps")})
+      command.insert(command.end(), {"-Xclang", word});
+    command.insert(command.end(), {"-fsyntax-only", "-w", source});
     child::settings quiet;
     quiet.capture_errors = true;
     each.process = std::make_unique<child>(command, quiet);
@@ -126,11 +171,11 @@ header_cache::pair header_cache::get(const arguments& device, const arguments& h
   bool good = true;
   std::error_code error;
   for (making& each : makings) {
-    if (each.process->wait().status == 0)
-      fs::rename(each.unfinished, each.place, error);
-    else
-      good = false, fs::remove(each.unfinished, error);
-    good = good && !error;
+    const bool is_made = each.process->wait().status == 0 &&
+                         put_into_place(each.unfinished, each.rule, each.place, each.line);
+    good = good && is_made;
+    for (const std::string& left : {each.unfinished, each.unfinished + ".names", each.rule})
+      fs::remove(left, error);
   }
   if (!makings.empty()) drop_old_entries();
   return good ? wanted : pair{};
@@ -152,13 +197,12 @@ void header_cache::drop_old_entries() const {
   if (entries.size() <= most_entries) return;
   std::sort(entries.begin(), entries.end());
   for (std::size_t i = 0; i + most_entries < entries.size(); ++i)
-    fs::remove(entries[i].second, error);
+    remove_entry(entries[i].second.string());
 }
 
 void header_cache::forget(const pair& entries) {
-  std::error_code ignored;
-  fs::remove(entries.device, ignored);
-  fs::remove(entries.host, ignored);
+  remove_entry(entries.device);
+  remove_entry(entries.host);
 }
 
 arguments header_cache::flags(const std::string& entry) {

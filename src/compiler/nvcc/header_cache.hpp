@@ -3,8 +3,9 @@
 // Parsing it takes longer than parsing most programs. One precompiled header per set of flags lies
 // in $XDG_CACHE_HOME/streambed (~/.cache/streambed); STREAMBED_CACHE_DIR names another folder, and
 // "off" turns the cache off. A key covers everything that the header's meaning depends on, clang
-// itself checks that no header has changed since, and whatever goes wrong with the cache, the
-// compilation is done without it. Safe with several nvcc at once: entries appear by renaming.
+// itself checks that no header has changed since, hidden_headers.hpp that none has come, and
+// whatever goes wrong with the cache, the compilation is done without it. Safe with several nvcc at
+// once: entries appear by renaming.
 #pragma once
 
 #include <string>
