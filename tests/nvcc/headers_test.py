@@ -128,5 +128,36 @@ class Headers(NvccTest):
             self.assertEqual(self.output("a"), answer)
 
 
+class OtherToolkits(NvccTest):
+    """Makefiles name /usr/local/cuda, and so do people's environments."""
+
+    def setUp(self):
+        super().setUp()
+        for name in ("cuda_runtime.h", "cuda_runtime_api.h", "driver_types.h", "crt/host_runtime.h"):
+            self.write(f"other/include/{name}", "#error another toolkit's\n")
+        self.write("runtime.c", "void from_another_toolkit(void) {}\n")
+        (self.folder / "other/lib64/stubs").mkdir(parents=True)
+        for name in ("libcudart.so.13", "libcublas.so", "stubs/libcuda.so"):
+            self.command("gcc", "-shared", "-fPIC", f"-Wl,-soname,{name}", "runtime.c", "-o", f"other/lib64/{name}")
+        os.symlink("libcudart.so.13", self.folder / "other/lib64/libcudart.so")
+        self.write("a.cu", "#include <cuda_runtime.h>\n#include <driver_types.h>\n" + DOUBLING)
+
+    def test_their_headers_and_libraries_are_left_aside(self):
+        other = self.folder / "other"
+        self.write("b.cpp", "#include <cuda_runtime.h>\nint f() { return cudaDeviceSynchronize(); }\n")
+        for words in ([f"-I{other}/include"], ["-isystem", f"{other}/include/"], [f"-I{other}/include", "-ccbin", "g++"]):
+            for libraries in ([], [f"-L{other}/lib64", "-lcudart"],
+                              [f"-L{other}/lib64", f"-L{other}/lib64/stubs", "-Xlinker", f"-rpath={other}/lib64"]):
+                with self.subTest(words=words, libraries=libraries):
+                    self.nvcc(*words, "a.cu", "b.cpp", *libraries, "-o", "a")
+                    self.assertEqual(self.output("a"), "ok\n")
+                    self.assertEqual(self.output("a", LD_LIBRARY_PATH=f"{other}/lib64"), "ok\n")
+
+    def test_their_libraries_are_named_as_not_there(self):
+        for folder, library in (("lib64", "cublas"), ("lib64/stubs", "cuda"), ("lib64/stubs/", "cuda")):
+            said = self.refused("a.cu", f"-Lother/{folder}", f"-l{library}")
+            self.assertIn("not part of Streambed", said)
+
+
 if __name__ == "__main__":
     unittest.main()

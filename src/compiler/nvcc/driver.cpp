@@ -41,6 +41,8 @@ void refuse_outputs_that_are_inputs(const options& o) {
 }  // namespace
 
 driver::driver(const options& given, const toolchain& tools) : o_(given), tools_(tools) {
+  std::erase_if(o_.include_paths, has_other_headers);
+  std::erase_if(o_.system_includes, has_other_headers);
   if (o_.keep && !o_.dry_run) scratch_.keep_in(o_.keep_directory.empty() ? "." : o_.keep_directory);
 }
 

@@ -99,6 +99,7 @@ void driver::check_libraries() const {
     // The user's own library of that name is fine.
     bool own = false;
     arguments directories = o_.library_paths;
+    std::erase_if(directories, has_other_libraries);
     directories.push_back(tools_.library);
     for (const std::string& directory : directories)
       own = own || file_exists(directory + "/lib" + name + ".so") ||
@@ -213,14 +214,15 @@ void driver::link() {
   if (o_.shared) line.push_back("-shared");
   if (o_.relocatable_link) line.push_back("-r");
   if (is_by_clang) line.push_back("-Qunused-arguments");
+  add(line, library_folders(tools_));
+  if (!o_.relocatable_link && o_.cudart == cudart_kind::shared && !adds_run_path)
+    add(line, run_path(tools_));
   add(line, is_by_clang ? host_options_ : o_.host_options);
   line.push_back("-Wl,--start-group");
   if (!registration.empty()) line.push_back(registration);
   add(line, objects_);
   for (const std::string& option : o_.linker_options) add(line, {"-Xlinker", option});
   for (const std::string& path : o_.library_paths) line.push_back("-L" + path);
-  line.push_back("-L" + tools_.library + "/stubs");
-  line.push_back("-L" + tools_.library);
   if (!o_.relocatable_link) {
     for (const std::string& name : o_.libraries) line.push_back("-l" + name);
     // Empty, but build systems expect to see it; a target's folder may do without.
@@ -229,7 +231,6 @@ void driver::link() {
     switch (o_.cudart) {
       case cudart_kind::shared:
         line.push_back("-lcudart");
-        if (!adds_run_path) line.push_back("-Wl,-rpath," + tools_.library);
         break;
       case cudart_kind::static_:
         add(line, {"-lcudart_static", "-lrt", "-lpthread", "-ldl"});

@@ -144,20 +144,43 @@ std::string host_linker(const toolchain& tools, const options& o) {
   return is_executable(tools.host_link) ? tools.host_link : tools.clang;
 }
 
+// Every toolkit of NVIDIA's has this header, and Streambed does not.
+bool has_other_headers(const std::string& folder) {
+  return file_exists(folder + "/crt/host_runtime.h");
+}
+
+bool has_other_libraries(const std::string& folder) {
+  fs::path place = fs::path(folder + "/.").parent_path();
+  // Libraries to link with where there is no driver.
+  if (place.filename() == "stubs") place = place.parent_path();
+  return (file_exists((place / "libcudart.so").string()) ||
+          file_exists((place / "libcudart_static.a").string())) &&
+         !file_exists((place / "streambed").string());
+}
+
+arguments library_folders(const toolchain& tools) {
+  return {"-L" + tools.library + "/stubs", "-L" + tools.library};
+}
+
+arguments run_path(const toolchain& tools) {
+  return {"-Wl,--disable-new-dtags", "-Wl,-rpath," + tools.library};
+}
+
 void become_host_linker(const arguments& args) {
   toolchain tools = find_toolkit();
   find_tools(tools);
   arguments line = {tools.clang};
   if (!tools.triple.empty()) line.push_back("--target=" + tools.triple);
-  // CMake gives it what it would give gcc.
-  for (const std::string& argument : known_to_clang(tools.clang, args).kept)
-    line.push_back(argument);
   bool links = true;
   for (const std::string& argument : args)
     if (argument == "-c" || argument == "-E" || argument == "-S" || argument == "-r" ||
         starts_with(argument, "--version") || starts_with(argument, "-print-"))
       links = false;
-  if (links) line.push_back("-Wl,-rpath," + tools.library);
+  if (links)
+    for (const std::string& word : run_path(tools)) line.push_back(word);
+  // CMake gives it what it would give gcc.
+  for (const std::string& argument : known_to_clang(tools.clang, args).kept)
+    line.push_back(argument);
   std::vector<char*> argv;
   for (std::string& word : line) argv.push_back(word.data());
   argv.push_back(nullptr);

@@ -42,6 +42,16 @@ void find_tools(toolchain& tools);
 // -ccbin.
 [[nodiscard]] std::string host_linker(const toolchain& tools, const options& o);
 
+// Whether the folder holds the headers or the libraries of another CUDA toolkit: Makefiles name
+// /usr/local/cuda, and nothing from there fits what this one compiles.
+[[nodiscard]] bool has_other_headers(const std::string& folder);
+[[nodiscard]] bool has_other_libraries(const std::string& folder);
+
+// What linking begins with. The folders come before those of other toolkits; the run path also
+// before LD_LIBRARY_PATH, which names these as often.
+[[nodiscard]] arguments library_folders(const toolchain& tools);
+[[nodiscard]] arguments run_path(const toolchain& tools);
+
 // As host-link: calls clang with these arguments and the run path of libcudart.so. Does not return.
 [[noreturn]] void become_host_linker(const arguments& args);
 
