@@ -1,5 +1,6 @@
 """What -Xcompiler hands to the host compiler, which is gcc for NVIDIA's nvcc and clang here."""
 
+import os
 import unittest
 
 from toolkit import DOUBLING, NvccTest
@@ -62,6 +63,29 @@ class OptionsOfGcc(NvccTest):
         directory = linker[:linker.rindex("/streambed/")]
         self.command(linker, "-fno-gnu-unique", "-flto=4", "a.o", f"-L{directory}", "-lcudart", "-o", "a")
         self.assertEqual(self.output("a"), "ok\n")
+
+
+class Macros(NvccTest):
+    @unittest.skipUnless(os.uname().machine == "x86_64", "macros of x86-64's instructions")
+    def test_both_passes_see_the_macros_of_the_hosts_instructions(self):
+        names = ("__SSE3__", "__SSE4_2__", "__AVX__", "__AVX2__", "__AVX512F__", "__FMA__", "__BMI2__")
+        self.write("a.cu", "#include <cstdio>\n#include <immintrin.h>\nstruct probe {\n  char first;\n" + "".join(
+            f"#ifdef {name}\n  char of{name}[{1 << bit}];\n#endif\n" for bit, name in enumerate(names)) + """};
+          __global__ void measure(int* to) { *to = sizeof(probe); }
+          int main() {
+            int *to, size = 0;
+            cudaMalloc(&to, sizeof size);
+            measure<<<1, 1>>>(to);
+            cudaMemcpy(&size, to, sizeof size, cudaMemcpyDefault);
+            std::printf("%d %d", size, int(sizeof(probe)));
+          }""")
+        for options, size in (("-O2", 1), ("-mavx", 8), ("-msse4.1", 2), ("-march=x86-64-v3", 112)):
+            with self.subTest(options):
+                self.nvcc("-Xcompiler", options, "a.cu", "-o", "a")
+                self.assertEqual(self.output("a"), f"{size} {size}")
+        self.nvcc("-Xcompiler", "-march=native", "a.cu", "-o", "a")
+        device, host = self.output("a").split()
+        self.assertEqual(device, host)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "cpu.hpp"
 #include "diagnostics.hpp"
 #include "gcc_options.hpp"
 
@@ -106,6 +107,9 @@ void driver::take_standard_input() {
 void driver::take_host_options() {
   const options_for_clang known = known_to_clang(tools_.clang, o_.host_options);
   host_options_ = known.kept;
+  arguments compiler = {tools_.clang};
+  if (!tools_.triple.empty()) compiler.push_back("--target=" + tools_.triple);
+  host_macros_ = host_macros(tools_.architecture, compiler, host_options_);
   if (o_.no_warnings) return;
   for (const std::string& message : known.messages)
     std::cerr << "nvcc warning : " << message << "\n" << std::flush;

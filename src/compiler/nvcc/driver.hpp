@@ -83,6 +83,7 @@ class driver {
 
   options o_;
   arguments host_options_;  // those of o_ that clang knows
+  arguments host_macros_;   // flags that give the device pass the host's
   const toolchain& tools_;
   scratch_directory scratch_;
   header_cache headers_;

@@ -134,6 +134,7 @@ arguments driver::device_flags() const {
       "-fno-delete-null-pointer-checks",
       // The pass reads the layout of kernel parameters from the debug information.
       "-g"};
+  add(flags, host_macros_);
   if (!keeps_device_lines())
     add(flags, {"-Xclang", "-dwarf-debug-flags", "-Xclang", "layout-only"});
   for (std::size_t i = 0; i < host_options_.size(); ++i) {
