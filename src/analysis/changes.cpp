@@ -355,7 +355,6 @@ void wait_once_behind(const program& p, std::vector<step>& steps, std::size_t la
     if (!only_waits_for_launch(steps[i]) || !only_waits_for_launch(steps[i + 1])) break;
     step& s = steps[i];
     s.before = s.between = s.after = s.brought = 0;
-    s.last.is_awake = true;
   }
 }
 

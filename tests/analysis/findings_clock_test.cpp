@@ -15,7 +15,8 @@ enum class clock_reads {
   before_each_launch,
   behind_each_wait,
   behind_checks,
-  around_the_loop
+  around_the_loop,
+  in_every_fifth_turn,
 };
 
 // A kernel and a wait in each turn.
@@ -28,6 +29,7 @@ trace::trace waits_of(clock_reads reads) {
     b.line(10).kernel(s, "step", 5_us);
     b.line(11).synchronize(s);
     if (reads == clock_reads::behind_each_wait) b.read_clock();
+    if (reads == clock_reads::in_every_fifth_turn && i % 5 == 4) b.read_clock();
     if (reads != clock_reads::behind_checks) continue;
     b.line(12).host_call("cudaGetLastError", 20);
     b.read_clock();
@@ -45,6 +47,39 @@ TEST(FindingsOfClocks, AWaitWhoseTurnIsTimedIsHealthy) {
   expect_without(waits_of(clock_reads::before_each_launch), "wait-in-loop");
   expect_without(waits_of(clock_reads::behind_each_wait), "wait-in-loop");
   expect_without(waits_of(clock_reads::behind_checks), "wait-in-loop");
+}
+
+TEST(FindingsOfClocks, WaitsThatAreTimedStayWhereOthersAreLeftOut) {
+  const finding all = found(waits_of(clock_reads::none), "wait-in-loop");
+  const finding some = found(waits_of(clock_reads::in_every_fifth_turn), "wait-in-loop");
+  EXPECT_LT(some.cost * 100, all.cost * 90);
+  EXPECT_GT(some.cost * 100, all.cost * 70);
+  EXPECT_THAT(some.change, testing::HasSubstr("reads a clock"));
+  EXPECT_THAT(all.change, testing::Not(testing::HasSubstr("reads a clock")));
+}
+
+TEST(FindingsOfClocks, CallsThatAreMeasuredAreHealthy) {
+  enum class read { nowhere, behind, before_and_behind };
+  const auto allocated = [](read clock) {
+    program_builder b;
+    const number s = b.stream();
+    for (int i = 0; i < turns; ++i) {
+      if (clock == read::before_and_behind) b.read_clock();
+      b.line(10);
+      const number memory = b.allocate("cudaMalloc", trace::memory_kind::device, 1 << 20);
+      if (clock != read::nowhere) b.read_clock();
+      b.line(11).kernel(s, "step", 5_us);
+      b.writes(memory);
+      if (clock == read::before_and_behind) b.read_clock();
+      b.line(12).free(memory);
+      if (clock == read::before_and_behind) b.read_clock();
+    }
+    b.line(13).host_call("cudaGetLastError", 20);
+    return b.run();
+  };
+  found(allocated(read::nowhere), "allocation-in-loop");
+  found(allocated(read::behind), "allocation-in-loop");
+  expect_without(allocated(read::before_and_behind), "allocation-in-loop");
 }
 
 TEST(FindingsOfClocks, ACopyThatIsTimedIsHealthy) {

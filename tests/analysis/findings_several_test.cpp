@@ -198,6 +198,28 @@ TEST(FindingsOfSeveralLines, WhatKeepsAllResultsIsOneFindingAndWhatDoesNotAnothe
       << text_of(t, e);
 }
 
+// A power iteration: the host makes an argument of what comes behind the wait of the result.
+TEST(FindingsOfSeveralLines, AResultInTheMidstOfATurnIsNeededThere) {
+  for (const bool in_the_midst : {false, true}) {
+    program_builder b;
+    const number s = b.stream();
+    const number result = b.allocation(trace::memory_kind::pinned, 4);
+    for (int i = 0; i < 20; ++i) {
+      b.line(70).kernel(s, "multiply", 5_us);
+      if (!in_the_midst) b.line(73).kernel(s, "scale", 5_us);
+      b.line(71).copy(s, to_host, 4, 3_us);
+      b.writes(result, 0, 4);
+      b.line(72).synchronize(s);
+      if (in_the_midst) b.line(73).kernel(s, "scale", 5_us);
+    }
+    b.line(74).synchronize();
+    if (in_the_midst)
+      expect_without(b.run(), "wait-in-loop");
+    else
+      found(b.run(), "wait-in-loop");
+  }
+}
+
 // Above a number of operations waits for events are not compared with what the data needs: that is
 // said, where there are any.
 TEST(FindingsOfSeveralLines, WhatIsNotLookedAtInALongRunIsSaid) {

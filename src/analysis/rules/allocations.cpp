@@ -8,6 +8,7 @@
 #include "analysis/call_rules.hpp"
 #include "analysis/rules/loop_calls.hpp"
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/timed_calls.hpp"
 #include "analysis/rules/waits_give.hpp"
 #include "analysis/words.hpp"
 
@@ -218,7 +219,7 @@ allocating_loops loops_of(const evidence& e) {
   bool sets_up = false;
   for (const repeated_call& r : e.repeated_calls()) {
     const call_class kind = class_of(r.name);
-    if (kind != call_class::allocate && kind != call_class::free) continue;
+    if ((kind != call_class::allocate && kind != call_class::free) || measures_call(e, r)) continue;
     if (kind == call_class::allocate && is_set_up(e, r)) {
       sets_up = true;
       continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -216,6 +217,24 @@ bool same_result_each_turn(const evidence& e, const repeated_call& r) {
   return true;
 }
 
+// What comes behind the last wait is still of that turn: work that is launched in each turn. The
+// host may make its arguments of the result.
+bool turns_go_on_behind(const evidence& e, const repeated_call& r) {
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  const auto launched = [&](std::size_t from, std::size_t to) {
+    std::set<number> places;
+    for (std::size_t i = from; i < to; ++i)
+      for (const issue& k : steps[i].issues)
+        if (e.t.operations[k.operation].kind == trace::operation_kind::kernel)
+          places.insert(place_of(e.t, k.operation));
+    places.erase(none);
+    return places;
+  };
+  const std::set<number> of_turn = launched(r.steps[r.steps.size() - 2] + 1, r.steps.back());
+  const std::set<number> behind = launched(r.steps.back() + 1, steps.size());
+  return std::any_of(behind.begin(), behind.end(), [&](number p) { return of_turn.contains(p); });
+}
+
 // How many turns ago what the waits wait for was issued, at most; none: there is a wait of which
 // nobody knows.
 std::optional<std::size_t> turns_awaited(const evidence& e, const repeated_call& r,
@@ -283,7 +302,7 @@ host_use use_between_waits(const evidence& e, const repeated_call& r) {
   if (!again) return gives == given::results ? host_use::other_results : host_use::none;
   if (results_only && same_result_each_turn(e, r)) {
     // The host may make what it sends of the result.
-    if (all.uploads()) return host_use::may_need_each_wait;
+    if (all.uploads() || turns_go_on_behind(e, r)) return host_use::may_need_each_wait;
     return all.largest_result() <= few_bytes ? host_use::same_result : host_use::one_buffer;
   }
   return may_wait_later(e, r, all) ? host_use::in_turn : host_use::may_need_each_wait;

@@ -49,6 +49,8 @@ void copy_less(const evidence& e, program& p, const loop_line& line, changed_cop
 
 // What to do about it.
 [[nodiscard]] std::string change_of_waits(host_use use);
+// A sentence behind that, where the loop reads a clock; or nothing.
+[[nodiscard]] std::string words_of_clock(const evidence& e, const loop_line& line);
 [[nodiscard]] std::string change_of_copies(const evidence& e, const loop_line& line);
 
 // --- for both

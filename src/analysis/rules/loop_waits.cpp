@@ -17,26 +17,29 @@ namespace sb::analysis {
 namespace {
 
 // As one for each of several streams.
-void take_turn_out(program& p, const repeated_call& r, std::size_t turn) {
+// What the program times stays.
+void take_turn_out(const evidence& e, program& p, const repeated_call& r, std::size_t turn) {
+  if (is_timed(e, r.thread, r.steps[turn])) return;
   std::vector<step>& steps = p.threads[r.thread];
   take_out(steps[r.steps[turn]]);
   for (const std::size_t i : beside(r, turn)) take_out(steps[i]);
 }
 
 // The last one stays: behind the loop the host wants the results.
-void wait_behind_the_loop(program& p, const repeated_call& r) {
-  for (std::size_t turn = 0; turn + 1 < r.steps.size(); ++turn) take_turn_out(p, r, turn);
+void wait_behind_the_loop(const evidence& e, program& p, const repeated_call& r) {
+  for (std::size_t turn = 0; turn + 1 < r.steps.size(); ++turn) take_turn_out(e, p, r, turn);
 }
 
 // Each wait is for what the one before it waited for; the last one stays as it is.
-void wait_one_turn_later(const trace::trace& t, program& p, const repeated_call& r) {
+void wait_one_turn_later(const evidence& e, program& p, const repeated_call& r) {
   std::vector<step>& steps = p.threads[r.thread];
   const auto wait_for_one_of = [&](std::size_t call, std::size_t before) {
-    const number waited = t.calls[steps[before].call].blocked_on;
+    const number waited = e.t.calls[steps[before].call].blocked_on;
     steps[call].last = waited == none ? host_wait{} : host_wait{wait_scope::operation, waited};
   };
-  take_turn_out(p, r, 0);
+  take_turn_out(e, p, r, 0);
   for (std::size_t turn = 1; turn + 1 < r.steps.size(); ++turn) {
+    if (is_timed(e, r.thread, r.steps[turn])) continue;
     wait_for_one_of(r.steps[turn], r.steps[turn - 1]);
     const auto these = beside(r, turn), before = beside(r, turn - 1);
     for (std::size_t i = 0; i < these.size(); ++i) {
@@ -52,8 +55,8 @@ void wait_one_turn_later(const trace::trace& t, program& p, const repeated_call&
 void wait_in_some_turns(const evidence& e, program& p, const repeated_call& r) {
   std::vector<step>& steps = p.threads[r.thread];
   for (std::size_t turn = 0; turn < r.steps.size(); ++turn) {
-    if (is_looked_at(r, turn)) continue;
-    take_turn_out(p, r, turn);
+    if (is_looked_at(r, turn) || is_timed(e, r.thread, r.steps[turn])) continue;
+    take_turn_out(e, p, r, turn);
     const std::size_t begin = turn == 0 ? 0 : r.steps[turn - 1] + 1;
     for (std::size_t i = r.steps[turn]; i-- > begin;) {
       if (steps[i].issues.empty()) continue;
@@ -80,11 +83,11 @@ void wait_less_in(const evidence& e, program& p, host_use use, const repeated_ca
     case host_use::may_need_each_wait:
       return;
     case host_use::none:
-      return wait_behind_the_loop(p, r);
+      return wait_behind_the_loop(e, p, r);
     case host_use::other_results:
     case host_use::one_buffer:
     case host_use::in_turn:
-      return wait_one_turn_later(e.t, p, r);
+      return wait_one_turn_later(e, p, r);
     case host_use::same_result:
       return wait_in_some_turns(e, p, r);
   }
@@ -137,6 +140,20 @@ void wait_less(const evidence& e, program& p, const loop_line& line) {
   for (const repeated_call* r : line.loops) wait_less_in(e, p, line.use, *r);
 }
 
+std::string words_of_clock(const evidence& e, const loop_line& line) {
+  const repeated_call& r = line.first();
+  const std::vector<step>& steps = e.p.threads[r.thread];
+  const auto reads = [&](std::size_t i) {
+    return steps[i].call != none && e.t.calls[steps[i].call].behind_clock;
+  };
+  bool any = false;
+  for (std::size_t i = r.steps.front() + 1; i <= r.steps.back(); ++i) any |= reads(i);
+  return any ? " The loop reads a clock: waits directly in front of that stay, and an interval "
+               "that "
+               "encloses others is then one without them."
+             : "";
+}
+
 std::string change_of_waits(host_use use) {
   switch (use) {
     case host_use::may_need_each_wait:
@@ -163,10 +180,12 @@ std::string change_of_waits(host_use use) {
              "an inner loop, wait for the last one as well.";
     case host_use::same_result:
       return fmt::format(
-          "Copy the result and look at it in every few turns only (the cost is that of every "
-          "{}th), issue the next turn before waiting for this one's result, or let the device "
-          "decide: a graph with a conditional node (cudaGraphCondTypeWhile) loops without the "
-          "host.",
+          "Where the result says whether to go on, copy it and look at it in every few turns only "
+          "(the cost is that of every {}th), or let the device decide: a graph with a conditional "
+          "node (cudaGraphCondTypeWhile) loops without the host. Where the host wants the results "
+          "of all turns, give each turn a place of its own, and issue the next turn before waiting "
+          "for this one, which gains less. Neither where the host makes a turn's input, or its "
+          "arguments, of the result before.",
           turns_per_look);
   }
   return "Wait once, behind the loop. Where streams need each other's results, or one gives back "

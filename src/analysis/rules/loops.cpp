@@ -101,7 +101,8 @@ std::string of_threads(const loop_line& l) {
 }
 
 std::string change_of(const evidence& e, const loop_line& l) {
-  return l.what == loop_line::kind::wait ? change_of_waits(l.use) : change_of_copies(e, l);
+  return l.what == loop_line::kind::wait ? change_of_waits(l.use) + words_of_clock(e, l)
+                                         : change_of_copies(e, l);
 }
 
 std::string title_of(const loop_line& l) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "analysis/rules/rules.hpp"
+#include "analysis/rules/timed_calls.hpp"
 #include "analysis/words.hpp"
 
 namespace sb::analysis {
@@ -180,7 +181,7 @@ void make_once(const evidence& e, program& p, const repeated_call& r, const loop
 
 void find_graphs_made_in_loops(const evidence& e, findings& out) {
   for (const repeated_call& r : e.repeated_calls()) {
-    if (!r.name.starts_with("cudaGraphInstantiate")) continue;
+    if (!r.name.starts_with("cudaGraphInstantiate") || measures_call(e, r)) continue;
     const loop_of_graphs loop = loop_of(e, r);
     if (loop.again.size() < 3 || (!loop.made_anew && !loop.the_same)) continue;
     // Those that differ and stay are there for later, as one for each size of the data.
