@@ -149,8 +149,8 @@ SB_BOTH_FN double __sb_bessel_i(int order, double size) {
     const double q_low = 0.25 * __builtin_fma(size, size, -4.0 * q);
     double term = order == 0 ? 1.0 : 0.5 * size, term_low = 0.0;
     double sum = term, sum_low = 0.0;
-    for (int k = 1; k < 200 && term > sum * 1e-18; ++k) {
-      const double divisor = static_cast<double>(k) * (k + order);
+    for (int i = 1; i < 200 && term > sum * 1e-18; ++i) {
+      const double divisor = static_cast<double>(i) * (i + order);
       const double product = term * q;
       const double low = __builtin_fma(term, q, -product) + term * q_low + term_low * q;
       term = product / divisor;
@@ -164,9 +164,9 @@ SB_BOTH_FN double __sb_bessel_i(int order, double size) {
   if (!(size < 720.0)) return size + __builtin_inf();
   const double mu = 4.0 * order * order;
   double term = 1.0, rest = 0.0;
-  for (int k = 1; k < 40; ++k) {
-    const double odd = 2.0 * k - 1.0;
-    const double next = term * -(mu - odd * odd) / (8.0 * k * size);
+  for (int i = 1; i < 40; ++i) {
+    const double odd = 2.0 * i - 1.0;
+    const double next = term * -(mu - odd * odd) / (8.0 * i * size);
     if (__builtin_fabs(next) < 1e-18 || __builtin_fabs(next) > __builtin_fabs(term)) break;
     term = next;
     rest += term;

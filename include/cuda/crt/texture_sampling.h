@@ -13,8 +13,8 @@ SB_TEXTURE_FN struct __sb_texel __sb_tex_sample(const struct __sb_image* t, int 
   if (!t->linear) {
     const int i = __sb_tex_index(px.first, t->width, t->address[0]);
     const int j = dimensions > 1 ? __sb_tex_index(py.first, t->height, t->address[1]) : 0;
-    const int k = dimensions > 2 ? __sb_tex_index(pz.first, t->depth, t->address[2]) : layer;
-    return __sb_tex_load(t, __sb_tex_at(t, i, j, k));
+    const int layer_at = dimensions > 2 ? __sb_tex_index(pz.first, t->depth, t->address[2]) : layer;
+    return __sb_tex_load(t, __sb_tex_at(t, i, j, layer_at));
   }
   int ix[2], iy[2], iz[2];
   for (int i = 0; i < 2; ++i) {

@@ -53,7 +53,7 @@ class coalesced_group : public thread_group {
 
  private:
   SB_CG_FN explicit coalesced_group(unsigned mask, unsigned meta_rank = 0, unsigned meta_size = 1)
-      : thread_group(kind::lanes, mask, meta_rank, meta_size) {}
+      : thread_group(kind::of_lanes, mask, meta_rank, meta_size) {}
 
   SB_CG_FN unsigned lane_of(unsigned rank) const {
     unsigned left = mask_;

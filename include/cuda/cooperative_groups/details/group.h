@@ -15,11 +15,11 @@ class coalesced_group;
 /* A group of any kind. A group of a warp is described by the mask of its lanes. */
 class thread_group {
  public:
-  enum class kind : unsigned { block, grid, lanes };
+  enum class kind : unsigned { of_block, of_grid, of_lanes };
 
   SB_CG_FN unsigned long long num_threads() const {
-    if (kind_ == kind::block) return __sb_ntid_x() * __sb_ntid_y() * __sb_ntid_z();
-    if (kind_ == kind::grid) {
+    if (kind_ == kind::of_block) return __sb_ntid_x() * __sb_ntid_y() * __sb_ntid_z();
+    if (kind_ == kind::of_grid) {
       return static_cast<unsigned long long>(__sb_ntid_x() * __sb_ntid_y() * __sb_ntid_z()) *
              __sb_nctaid_x() * __sb_nctaid_y() * __sb_nctaid_z();
     }
@@ -27,27 +27,27 @@ class thread_group {
   }
   SB_CG_FN unsigned long long size() const { return num_threads(); }
   SB_CG_FN unsigned long long thread_rank() const {
-    if (kind_ == kind::block) return __sb_linear_tid();
-    if (kind_ == kind::grid) {
-      const unsigned long long block =
+    if (kind_ == kind::of_block) return __sb_linear_tid();
+    if (kind_ == kind::of_grid) {
+      const unsigned long long block_rank =
           (static_cast<unsigned long long>(__sb_ctaid_z()) * __sb_nctaid_y() + __sb_ctaid_y()) *
               __sb_nctaid_x() +
           __sb_ctaid_x();
-      return block * (__sb_ntid_x() * __sb_ntid_y() * __sb_ntid_z()) + __sb_linear_tid();
+      return block_rank * (__sb_ntid_x() * __sb_ntid_y() * __sb_ntid_z()) + __sb_linear_tid();
     }
     return rank_in_mask();
   }
   SB_CG_MEETING_FN void sync() const {
-    if (kind_ == kind::block) {
+    if (kind_ == kind::of_block) {
       __sb_rt_barrier(0, 0);
-    } else if (kind_ == kind::grid) {
+    } else if (kind_ == kind::of_grid) {
       __sb_rt_grid_sync();
     } else {
       __sb_rt_warp_sync(mask_);
     }
   }
   /* A grid has somewhere to meet when its launch is cooperative. */
-  SB_CG_FN bool is_valid() const { return kind_ != kind::grid || __sb_cooperative() != 0; }
+  SB_CG_FN bool is_valid() const { return kind_ != kind::of_grid || __sb_cooperative() != 0; }
 
  protected:
   SB_CG_FN explicit thread_group(kind which, unsigned mask = 0, unsigned meta_rank = 0,
@@ -88,7 +88,7 @@ class thread_block : public thread_group {
   SB_CG_FN static dim3 group_dim() { return dim_threads(); }
 
  private:
-  SB_CG_FN thread_block() : thread_group(kind::block) {}
+  SB_CG_FN thread_block() : thread_group(kind::of_block) {}
   friend SB_CG_FN thread_block this_thread_block();
 };
 
@@ -126,7 +126,7 @@ class grid_group : public thread_group {
   SB_CG_FN static unsigned long long cluster_rank() { return block_rank(); }
 
  private:
-  SB_CG_FN grid_group() : thread_group(kind::grid) {}
+  SB_CG_FN grid_group() : thread_group(kind::of_grid) {}
   friend SB_CG_FN grid_group this_grid();
 };
 

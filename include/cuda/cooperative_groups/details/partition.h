@@ -21,10 +21,10 @@ SB_CG_FN thread_block_tile<Size, thread_block_tile<ParentSize, GrandParent>> til
 
 /* Sizes that are known only at run time. The threads of a set of lanes are taken in their order. */
 SB_CG_FN thread_group tiled_partition(const thread_group& parent, unsigned size) {
-  if (parent.kind_ == thread_group::kind::block) {
+  if (parent.kind_ == thread_group::kind::of_block) {
     const unsigned first = __sb_laneid() & ~(size - 1);
     const unsigned threads = thread_block::num_threads();
-    return thread_group(thread_group::kind::lanes, (~0u >> (32 - size)) << first,
+    return thread_group(thread_group::kind::of_lanes, (~0u >> (32 - size)) << first,
                         __sb_linear_tid() / size, (threads + size - 1) / size);
   }
   const unsigned part = parent.rank_in_mask() / size;
@@ -32,7 +32,7 @@ SB_CG_FN thread_group tiled_partition(const thread_group& parent, unsigned size)
   for (unsigned left = parent.mask_; left; left &= left - 1, ++rank) {
     if (rank / size == part) mask |= left & (0u - left);
   }
-  return thread_group(thread_group::kind::lanes, mask, part, (rank + size - 1) / size);
+  return thread_group(thread_group::kind::of_lanes, mask, part, (rank + size - 1) / size);
 }
 SB_CG_FN coalesced_group tiled_partition(const coalesced_group& parent, unsigned size) {
   const unsigned part = parent.thread_rank() / size;

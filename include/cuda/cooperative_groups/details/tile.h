@@ -91,7 +91,7 @@ class thread_block_tile<Size, void> : public thread_group {
 
  protected:
   SB_CG_FN thread_block_tile(unsigned meta_rank, unsigned meta_size)
-      : thread_group(kind::lanes, tile_mask(), meta_rank, meta_size) {}
+      : thread_group(kind::of_lanes, tile_mask(), meta_rank, meta_size) {}
   SB_CG_FN static unsigned first_lane() { return __sb_laneid() & ~(Size - 1); }
   SB_CG_FN static unsigned tile_mask() { return (~0u >> (32 - Size)) << first_lane(); }
 };
