@@ -142,6 +142,18 @@ class OtherToolkits(NvccTest):
         os.symlink("libcudart.so.13", self.folder / "other/lib64/libcudart.so")
         self.write("a.cu", "#include <cuda_runtime.h>\n#include <driver_types.h>\n" + DOUBLING)
 
+    def test_their_headers_are_left_aside_wherever_they_are_named(self):
+        other = self.folder / "other/include"
+        self.nvcc("-Xcompiler", f"-I{other}", "a.cu", "-o", "a")
+        self.nvcc("-Xcompiler", f"-I,{other}", "a.cu", "-o", "a")
+        for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
+            self.nvcc("a.cu", "-o", "a", **{name: f"/nowhere:{other}:/nowhere/else"})
+            self.nvcc("a.cu", "-o", "a", **{name: str(other)})
+
+    def test_names_that_are_not_reserved_are_the_programs(self):
+        self.write("e.cu", "#include <cooperative_groups.h>\n#include <cuda_fp16.h>\nint main() {}\n")
+        self.nvcc("-Dk=7", "-Dblock=7", "-Dgrid=7", "-c", "e.cu")
+
     def test_their_headers_and_libraries_are_left_aside(self):
         other = self.folder / "other"
         self.write("b.cpp", "#include <cuda_runtime.h>\nint f() { return cudaDeviceSynchronize(); }\n")

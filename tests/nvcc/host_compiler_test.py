@@ -87,6 +87,34 @@ class Macros(NvccTest):
         device, host = self.output("a").split()
         self.assertEqual(device, host)
 
+    def test_both_passes_see_the_macros_of_the_hosts_flags(self):
+        names = ("__F16C__", "__AES__", "__PCLMUL__", "__AVX2__", "__AVX512VNNI__", "__OPTIMIZE__", "__OPTIMIZE_SIZE__",
+                 "__NO_INLINE__", "__EXCEPTIONS", "__GXX_RTTI", "__FAST_MATH__")
+        bits = "".join(f"#ifdef {name}\n  {1 << bit} |\n#endif\n" for bit, name in enumerate(names)) + "0"
+        self.write("a.cu", f"""#include <cstdio>
+          constexpr int all =
+          {bits};
+          __global__ void ask(int* to) {{ *to = all; }}
+          int main() {{
+            int *to, seen = 0;
+            cudaMalloc(&to, sizeof seen);
+            ask<<<1, 1>>>(to);
+            cudaMemcpy(&seen, to, sizeof seen, cudaMemcpyDefault);
+            std::printf("%d %d", seen, all);
+          }}""")
+        lines = [[], ["-O2"], ["-O0"], ["-Xcompiler", "-Os"], ["-Xcompiler", "-fno-exceptions,-fno-rtti"], ["-noeh"],
+                 ["-O2", "-Xcompiler", "-ffast-math"], ["-G"], ["-D__AES__"], ["-D__AVX2__"]]
+        if os.uname().machine == "x86_64":
+            lines += [["-Xcompiler", option] for option in ("-maes", "-march=native", "-march=sapphirerapids", "-mf16c,-mavx2")]
+        for line in lines:
+            with self.subTest(line):
+                self.nvcc(*line, "a.cu", "-o", "a")
+                device, host = self.output("a").split()
+                self.assertEqual(device, host)
+        if os.uname().machine == "x86_64":
+            self.nvcc("-Xcompiler", "-mavx2", "a.cu", "-o", "a", STREAMBED_CPU="x86-64-v2")
+            self.assertEqual(*self.output("a").split())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -77,7 +77,12 @@ SB_SMALL_FN double __sb_to_odd(long long value) {
 }
 
 /* IEEE binary16. The processor's own conversion where there is one. */
-#if defined(__clang__) && (defined(__aarch64__) || defined(__F16C__))
+#ifdef __clang__
+#if defined(__aarch64__) || __has_builtin(__builtin_ia32_vcvtph2ps)
+#define SB_SMALL_CONVERTS
+#endif
+#endif
+#ifdef SB_SMALL_CONVERTS
 SB_SMALL_FN float __sb_half_widen(unsigned short bits) {
   return static_cast<float>(__builtin_bit_cast(_Float16, bits));
 }

@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "process.hpp"
-
 namespace sb::nvcc {
 namespace {
 
@@ -70,36 +68,6 @@ arguments cpu_flags(const std::string& architecture, bool this_machine) {
     flags.push_back("-march=" + (this_machine ? aarch64_march(reported_features()) : "armv8-a"));
   else
     flags.push_back("-march=" + (this_machine ? x86_64_march(reported_features()) : "x86-64-v3"));
-  return flags;
-}
-
-arguments host_macros(const std::string& architecture, const arguments& compiler,
-                      const arguments& host_options) {
-  if (architecture != "x86_64") return {};
-  // What the levels of x86-64 add, but for __F16C__, by which small_float.h computes.
-  std::set<std::string> names = {
-      "__AVX2__",   "__AVX512BW__",  "__AVX512CD__", "__AVX512DQ__", "__AVX512F__", "__AVX512VL__",
-      "__AVX__",    "__BMI2__",      "__BMI__",      "__CRC32__",    "__EVEX256__", "__EVEX512__",
-      "__FMA__",    "__LAHF_SAHF__", "__LZCNT__",    "__MOVBE__",    "__POPCNT__",  "__SSE3__",
-      "__SSE4_1__", "__SSE4_2__",    "__SSSE3__",    "__XSAVE__"};
-  arguments question = compiler;
-  question.insert(question.end(), {"-Qunused-arguments", "-dM", "-E", "-x", "c++", "/dev/null"});
-  const std::size_t before = question.size();
-  for (const std::string& option : host_options)
-    if (starts_with(option, "-m") && option != "-m64" && !starts_with(option, "-mtune=") &&
-        !starts_with(option, "-mcmodel="))
-      question.push_back(option);
-  if (question.size() > before) {
-    scratch_directory scratch;
-    child::settings how;
-    how.capture_errors = true;
-    how.standard_output = scratch.file("macros");
-    if (run(question, how).status != 0) return {};  // the host pass says what is wrong
-    for (const std::string& line : split(read_file(how.standard_output), '\n'))
-      if (const arguments words = split(line, ' '); words.size() > 1) names.erase(words[1]);
-  }
-  arguments flags;
-  for (const std::string& name : names) flags.push_back("-U" + name);
   return flags;
 }
 

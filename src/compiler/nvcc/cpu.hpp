@@ -15,12 +15,6 @@ namespace sb::nvcc {
 // becomes -mcpu (aarch64) or -march (x86-64).
 [[nodiscard]] arguments cpu_flags(const std::string& architecture, bool this_machine);
 
-// Both passes must see one program: what a header declares by `#ifdef __AVX2__`, say, has one
-// layout. Flags for the device pass that take away the macros of instructions that host code,
-// compiled with `host_options`, does not have. `compiler` is clang, with its target.
-[[nodiscard]] arguments host_macros(const std::string& architecture, const arguments& compiler,
-                                    const arguments& host_options);
-
 // The pure rules, from the words that /proc/cpuinfo lists.
 [[nodiscard]] std::string aarch64_march(const std::string& features);
 [[nodiscard]] std::string x86_64_march(const std::string& flags);

@@ -7,9 +7,9 @@
 #include <iostream>
 #include <iterator>
 
-#include "cpu.hpp"
 #include "diagnostics.hpp"
 #include "gcc_options.hpp"
+#include "host_macros.hpp"
 
 namespace sb::nvcc {
 namespace {
@@ -104,12 +104,31 @@ void driver::take_standard_input() {
   }
 }
 
+namespace {
+
+// -I and the folder, in one word or in two.
+void leave_out_other_headers(arguments& flags) {
+  arguments kept;
+  for (std::size_t i = 0; i < flags.size(); ++i) {
+    const bool in_two = flags[i] == "-I" && i + 1 < flags.size();
+    const std::string folder = in_two                        ? flags[i + 1]
+                               : starts_with(flags[i], "-I") ? flags[i].substr(2)
+                                                             : "";
+    if (folder.empty() || !has_other_headers(folder))
+      kept.push_back(flags[i]);
+    else if (in_two)
+      ++i;
+  }
+  flags = std::move(kept);
+}
+
+}  // namespace
+
 void driver::take_host_options() {
   const options_for_clang known = known_to_clang(tools_.clang, o_.host_options);
   host_options_ = known.kept;
-  arguments compiler = {tools_.clang};
-  if (!tools_.triple.empty()) compiler.push_back("--target=" + tools_.triple);
-  host_macros_ = host_macros(tools_.architecture, compiler, host_options_);
+  leave_out_other_headers(host_options_);
+  host_macros_ = host_macros(tools_, o_, host_options_);
   if (o_.no_warnings) return;
   for (const std::string& message : known.messages)
     std::cerr << "nvcc warning : " << message << "\n" << std::flush;

@@ -24,6 +24,10 @@ bool changes_meaning(const std::string& flag) {
                              "-fsigned-char",
                              "-funsigned-char",
                              "-fshort-enums",
+                             "-fno-exceptions",
+                             "-fexceptions",
+                             "-fno-rtti",
+                             "-frtti",
                              "-fms-extensions",
                              "-fpermissive",
                              "-fchar8_t",
@@ -135,6 +139,7 @@ arguments driver::device_flags() const {
       // The pass reads the layout of kernel parameters from the debug information.
       "-g"};
   add(flags, host_macros_);
+  if (o_.no_exceptions) flags.push_back("-fno-exceptions");
   if (!keeps_device_lines())
     add(flags, {"-Xclang", "-dwarf-debug-flags", "-Xclang", "layout-only"});
   for (std::size_t i = 0; i < host_options_.size(); ++i) {

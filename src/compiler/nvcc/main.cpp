@@ -19,6 +19,7 @@ int run_driver(const std::string& name, const arguments& args) {
   if (o.show_help) return print_help(), 0;
   if (o.show_version) return print_version(), 0;
   if (o.list_code || o.list_architectures) return print_architectures(o), 0;
+  leave_out_other_headers();
   toolchain tools = find_toolkit();
   driver work(o, tools);
   // Errors in the names of inputs come before those about missing tools.

@@ -149,6 +149,28 @@ bool has_other_headers(const std::string& folder) {
   return file_exists(folder + "/crt/host_runtime.h");
 }
 
+namespace {
+
+void leave_out_other_headers(const char* variable) {
+  const char* value = std::getenv(variable);
+  if (value == nullptr) return;
+  arguments folders = split(value, ':');
+  if (std::erase_if(folders, has_other_headers) == 0) return;
+  std::string kept;
+  for (const std::string& folder : folders) kept += (kept.empty() ? "" : ":") + folder;
+  if (kept.empty())
+    unsetenv(variable);
+  else
+    setenv(variable, kept.c_str(), 1);
+}
+
+}  // namespace
+
+void leave_out_other_headers() {
+  for (const char* variable : {"CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH"})
+    leave_out_other_headers(variable);
+}
+
 bool has_other_libraries(const std::string& folder) {
   fs::path place = fs::path(folder + "/.").parent_path();
   // Libraries to link with where there is no driver.

@@ -46,6 +46,8 @@ void find_tools(toolchain& tools);
 // /usr/local/cuda, and nothing from there fits what this one compiles.
 [[nodiscard]] bool has_other_headers(const std::string& folder);
 [[nodiscard]] bool has_other_libraries(const std::string& folder);
+// From where the environment says that clang looks for headers as well (CPATH ...).
+void leave_out_other_headers();
 
 // What linking begins with. The folders come before those of other toolkits; the run path also
 // before LD_LIBRARY_PATH, which names these as often.
