@@ -11,7 +11,7 @@
 namespace sb::nvcc {
 namespace {
 
-void add(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
+void append(arguments& to, const arguments& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 // What the levels of x86-64 add, which host code is without unless it asks for it.
 constexpr const char* of_levels[] = {
@@ -34,8 +34,8 @@ std::optional<std::map<std::string, std::string>> macros_with(const toolchain& t
                                                               const arguments& flags) {
   arguments question = {tools.clang};
   if (!tools.triple.empty()) question.push_back("--target=" + tools.triple);
-  add(question, flags);
-  add(question, {"-Qunused-arguments", "-dM", "-E", "-x", "c++", "/dev/null"});
+  append(question, flags);
+  append(question, {"-Qunused-arguments", "-dM", "-E", "-x", "c++", "/dev/null"});
   scratch_directory scratch;
   child::settings how;
   how.capture_errors = true;
@@ -80,10 +80,10 @@ arguments of_optimisation(const options& o, const arguments& host_options) {
     finite |= option == "-ffinite-math-only";
   }
   arguments flags;
-  if (level.empty() || level == "0") add(flags, {"-U__OPTIMIZE__", "-D__NO_INLINE__=1"});
+  if (level.empty() || level == "0") append(flags, {"-U__OPTIMIZE__", "-D__NO_INLINE__=1"});
   if (level == "s" || level == "z") flags.push_back("-D__OPTIMIZE_SIZE__=1");
   if (fast) flags.push_back("-D__FAST_MATH__=1");
-  if (fast || finite) add(flags, {"-U__FINITE_MATH_ONLY__", "-D__FINITE_MATH_ONLY__=1"});
+  if (fast || finite) append(flags, {"-U__FINITE_MATH_ONLY__", "-D__FINITE_MATH_ONLY__=1"});
   return flags;
 }
 
@@ -91,7 +91,7 @@ arguments of_optimisation(const options& o, const arguments& host_options) {
 
 arguments host_macros(const toolchain& tools, const options& o, const arguments& host_options) {
   arguments flags = of_instructions(tools, host_options);
-  add(flags, of_optimisation(o, host_options));
+  append(flags, of_optimisation(o, host_options));
   // What the program says itself stays.
   const auto defines = [&](const std::string& name) {
     return std::any_of(o.defines.begin(), o.defines.end(), [&](const std::string& define) {
